@@ -97,7 +97,7 @@ import Testing
     }
     let (accent, value) = (Self.accent, Self.value)
     #expect(try printed("csv") == "f\r\n\"\(value.escaped("\""))\"\r\n")
-    #expect(try printed("tsv") == "f\n\(value.escaped("\\", by: "\\"))\n")
+    #expect(try printed("tsv") == "f\r\n\"\(value.escaped("\""))\"\r\n")
     #expect(
       try printed("markdown")
         == "| f |\n| --- |\n| a\"\(accent)b'\(accent)c\\|\(accent)d,\(accent)e\\\\\(accent) |\n"

@@ -102,6 +102,41 @@ import Testing
     #expect(run.output.contains("Person"))
   }
 
+  @Test("What settings and databases call their things is completed, and never run by the shell")
+  func hostile() throws {
+    guard FileManager.default.fileExists(atPath: "/bin/bash") else { return }
+    try folder.write(
+      """
+      database: p.db
+      feeds:
+        "$(touch one)": { map: m, inputs: i }
+        '`touch two`': { map: m, inputs: i }
+        "two words": { map: m, inputs: i }
+        plain: { map: m, inputs: i }
+      """,
+      to: "dragoman.yaml"
+    )
+    for (typed, found) in [
+      ("", "$(touch one)|`touch two`|two words|plain"), ("two", "two words"),
+      ("\\$\\(t", "$(touch one)"), ("x", ""),
+    ] {
+      try folder.write(typed, to: "typed")
+      let run = try folder.shell(
+        """
+        export PATH="$(dirname "$D"):$PATH"
+        "$D" completion bash > c.bash
+        bash -c '. ./c.bash
+          cur="$(cat typed)"
+          COMP_WORDS=(dragoman run "$cur") COMP_CWORD=2 COMP_LINE="dragoman run $cur" COMP_POINT=${#COMP_LINE}
+          _dragoman dragoman "$cur" run
+          printf "%s\n" "${COMPREPLY[@]}" | paste -sd "|"'
+        """
+      )
+      #expect(run.output == found + "\n", "\(typed): \(run)")
+    }
+    #expect(try !folder.files.contains { ["one", "two"].contains($0) })
+  }
+
   @Test("Behind help stand the names of commands, and of the commands of one that has some")
   func help() throws {
     let words = [

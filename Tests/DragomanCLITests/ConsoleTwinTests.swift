@@ -53,6 +53,28 @@ import Testing
     }
   }
 
+  @Test("A key of several parts is told whole")
+  func wholeKeys() throws {
+    try folder.write(
+      """
+      version: 1
+      entities:
+        City: { unique: [land, name], attributes: { land: land, name: name } }
+        P:
+          unique: id
+          attributes: { id: id }
+          relationships: { city: { entity: City, kind: toOne, from: city } }
+      sources: { p: { format: json, entity: P } }
+      """,
+      to: "k.map.yaml"
+    )
+    try folder.write(#"[{"id": "1", "city": {"land": "NO", "name": "Oslo"}}]"#, to: "k.json")
+    let made = try folder.run("import", "-q", "k.map.yaml", "k.json", "-d", "k.db")
+    #expect(made.status == 0, "\(made.errors)")
+    let run = try folder.run("serve", "-d", "k.db", "--get", "/entities/P.json?columns=city")
+    #expect(run.output.contains(#""key":"NO · Oslo""#), "\(run.output)")
+  }
+
   private func page(_ target: String, _ more: String...) throws -> String {
     let run = try folder.run(["serve", "-d", "a.db", "--get", target] + more)
     #expect(run.status == 0, "\(target): \(run.errors)")

@@ -25,6 +25,8 @@ import Testing
     // The sample itself is no place for the map, under any of its names.
     let sample = try folder.run("guess", "people.json", "-o", "./people.json", "--overwrite")
     #expect(sample.status == 73)
+    let piped = try folder.shell(#""$D" guess - -o people.json --overwrite < people.json"#)
+    #expect(piped.status == 73 && piped.errors.contains("is a sample"), "\(piped)")
     #expect(try folder.read("people.json").hasPrefix("[{"))
   }
 

@@ -51,6 +51,22 @@ import Testing
     #expect(try folder.read("shop.map.yaml") == mended)
   }
 
+  @Test("An import that keeps nothing leaves the map as it was, or none")
+  func failing() throws {
+    let folder = try ToolFolder()
+    try folder.write(Self.customers, to: "customers.json")
+    let arguments = ["-d", "shop.db", "--guess", "--rejects", "customers.json"]
+    let none = try folder.run(["import", "customers.json"] + arguments)
+    #expect(none.status == 73 && !none.errors.contains("shop.map.yaml was guessed"), "\(none)")
+    #expect(try folder.files == ["customers.json"])
+    #expect(try folder.run("import", "customers.json", "-d", "shop.db", "--guess").status == 0)
+    let before = try folder.read("shop.map.yaml")
+    try folder.write(#"{"orders":[{"number":7,"total":12.50}]}"#, to: "orders.json")
+    let run = try folder.run(["import", "orders.json"] + arguments.dropLast() + ["shop.db"])
+    #expect(run.status == 73 && run.errors.contains("is the database itself"), "\(run)")
+    #expect(try folder.read("shop.map.yaml") == before)
+  }
+
   @Test("A feed of another shape is added to the map, with references to what the database holds")
   func second() throws {
     let folder = try ToolFolder()

@@ -136,7 +136,10 @@ import Testing
       #expect(run.status == (isTold ? 74 : isReject ? 3 : 0), "\(command): \(run.errors)")
       #expect(run.errors.contains("folder cannot be written to the disk") == isTold)
       let names = try folder.shell("ls -A o").output
-      #expect(!names.contains(".part") && names.contains("\(file)\n"), "\(command): \(names)")
+      // A map is written behind the database, whose folder failed.
+      let isThere = !isTold || !command.contains("--guess")
+      #expect(!names.contains(".part"), "\(command): \(names)")
+      #expect(names.contains("\(file)\n") == isThere, "\(command): \(names)")
     }
   }
 

@@ -197,6 +197,48 @@ import Testing
     #expect(try folder.read("r.ndjson") == before)
   }
 
+  @Test("A rejects file may be standard input, and begin with a byte order mark")
+  func byDescriptor() throws {
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: { type: int64 }, n: { type: int32 } } } }\n",
+      to: "n.map.yaml"
+    )
+    let wrong = #"{"id":1,"n":"x"}"# + "\n"
+    try folder.write(wrong, to: "n.ndjson")
+    let run = try folder.shell(
+      """
+      "$D" import -q n.map.yaml n.ndjson -d n.db --rejects made.ndjson
+      printf '\\357\\273\\277' > q.ndjson
+      sed 's/"n":"x"/"n":5/' made.ndjson >> q.ndjson
+      "$D" rejects retry /dev/stdin n.map.yaml -d n.db < q.ndjson
+      """
+    )
+    #expect(run.status == 0 && run.errors.contains("1 went in"), "\(run)")
+    #expect(try folder.read("q.ndjson").isEmpty)
+  }
+
+  @Test("A pipe that nobody reads takes no rejects")
+  func unreadPipe() throws {
+    let run = try folder.shell(
+      #"mkfifo pipe; "$D" import m.map.yaml a.json -d s.db --rejects pipe"#
+    )
+    #expect(run.status == 73 && run.errors.contains("it is a pipe, and nobody reads it"), "\(run)")
+  }
+
+  @Test("Rejects of an entity that was renamed go in under its new name")
+  func renamedEntity() throws {
+    let map = Self.map.replacing("  P:\n", with: "  Q:\n    renamedFrom: P\n")
+      .replacing("entity: P", with: "entity: Q")
+      .replacing("n: { type: int32, from", with: "n: { type: int32, onInvalid: clear, from")
+    try folder.write(map, to: "renamed.map.yaml")
+    #expect(try folder.run("migrate", "renamed.map.yaml", "-d", "s.db").status == 0)
+    let run = try retry("renamed.map.yaml")
+    #expect(!run.errors.contains("the map has no"), "\(run.errors)")
+    #expect(
+      try folder.run("fetch", "Q", "-d", "s.db", "--where", "id == 2", "--count").output == "1\n"
+    )
+  }
+
   @Test("Wrong files and names are told")
   func usage() throws {
     for (arguments, status, words) in [
@@ -259,7 +301,7 @@ import Testing
     try folder.write("precious", to: "r.ndjson.retry")
     let before = try folder.read("r.ndjson")
     let run = try retry("q.map.yaml")
-    #expect(run.status == 3 && run.errors.contains("rejects stay: the map has no source for"))
+    #expect(run.status == 3 && run.errors.contains("rejects stay: the map has no entity P"))
     #expect(try folder.read("r.ndjson") == before)
     #expect(try folder.read("r.ndjson.retry") == "precious")
     #expect(try folder.run("fetch", "Q", "-d", "s.db", "--count").output == "0\n")

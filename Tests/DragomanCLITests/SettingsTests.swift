@@ -138,20 +138,46 @@ import Testing
     #expect(run.status == 0 && run.errors.hasPrefix("first -> p.db"))
   }
 
-  @Test("Feeds that would empty each other's rejects are a fault of the settings")
-  func sharedRejects() throws {
-    let text = try folder.read("dragoman.yaml").replacingOccurrences(
-      of: "{feed}.rejects",
-      with: "all.rejects"
-    )
+  @Test(
+    "Feeds that would empty each other's rejects are a fault of the settings, however they spell the file",
+    arguments: [
+      ("all.rejects", "all.rejects"), ("all.rejects", "./all.rejects"),
+      ("all.rejects", "sub/../all.rejects"), ("link.rejects", "all.rejects"),
+    ]
+  )
+  func sharedRejects(first: String, second: String) throws {
+    let text = try folder.read("dragoman.yaml")
+      .replacing("inputs: a.json", with: "inputs: a.json, rejects: \(first)")
+      .replacing("inputs: [b.json]", with: "inputs: [b.json], rejects: \(second)")
     try folder.write(text, to: "dragoman.yaml")
     try folder.write("kept", to: "all.rejects")
-    let run = try run("$D run --all")
+    let run = try run("ln -s all.rejects link.rejects; $D run --all")
     #expect(
       run.status == 65
-        && run.errors.contains("The feeds first and second have one rejects file, all.rejects")
+        && run.errors.contains("The feeds first and second have one rejects file, \(second)")
     )
     #expect(try folder.read("all.rejects") == "kept")
+  }
+
+  @Test(
+    "Feeds of one map that names a rejects file share it within a run, and the next run makes it anew"
+  )
+  func rejectsOfOneMap() throws {
+    let map = try folder.read("p.map.yaml") + "import: { rejects: { file: m.rejects } }\n"
+    try folder.write(map, to: "p.map.yaml")
+    try folder.write(#"[{"id":"y"}]"#, to: "a.json")
+    let text = try folder.read("dragoman.yaml").replacing(
+      "  rejects: \"{feed}.rejects\"\n",
+      with: ""
+    )
+    try folder.write(text, to: "dragoman.yaml")
+    for _ in 1...2 {
+      #expect(try run("$D run --all").status == 3)
+      let lines = try folder.read("m.rejects").split(separator: "\n")
+      #expect(lines.map { $0.prefix(16) } == [#"{"file":"a.json""#, #"{"file":"b.json""#])
+    }
+    #expect(try run("$D run second").status == 3)
+    #expect(try folder.read("m.rejects").split(separator: "\n").count == 1)
   }
 
   @Test("All feeds come in the order of the file; rejects of one make 3, and prune nothing")

@@ -77,6 +77,61 @@ import Testing
     #expect(run.status == 143 && !run.errors.contains("killed"), "\(run)")
   }
 
+  @Test("A signal ends what waits for the lock of another import", arguments: ["import", "diff"])
+  func waiting(command: String) throws {
+    try folder.write(#"[{"id":"1"}]"#, to: "a.json")
+    let run = try folder.shell(
+      """
+      mkfifo feed
+      "$D" import -q p.map.yaml a.json -d p.db
+      "$D" import p.map.yaml feed -d p.db > /dev/null 2>&1 & other=$!
+      exec 3> feed
+      printf '{"id":"2"}\n' >&3
+      sleep 0.5
+      "$D" \(command) p.map.yaml a.json -d p.db > out 2> err & tool=$!
+      sleep 0.5
+      kill -s TERM $tool
+      wait $tool; status=$?
+      exec 3>&-
+      wait $other
+      cat err >&2
+      exit $status
+      """
+    )
+    #expect(run.status == 143, "\(run)")
+  }
+
+  @Test(
+    "A signal ends what waits for a reader that takes nothing, and leaves no file",
+    arguments: [
+      "export p.map.yaml -d p.db", "export p.map.yaml -d p.db -o /dev/stdout -f ndjson",
+      "import -q w.map.yaml a.ndjson -d new.db --rejects /dev/stdout",
+    ]
+  )
+  func blocked(command: String) throws {
+    let records = (0..<9_000).map { #"{"id":"\#($0) of a few thousand"}"# }
+    try folder.write(records.joined(separator: "\n"), to: "a.ndjson")
+    try folder.write(
+      "version: 1\nentities: { P: { unique: id, attributes: { id: { type: int32 } } } }\n",
+      to: "w.map.yaml"
+    )
+    let run = try folder.shell(
+      """
+      "$D" import -q p.map.yaml a.ndjson -d p.db
+      mkfifo pipe
+      exec 3<> pipe
+      "$D" \(command) > pipe 2> err & tool=$!
+      sleep 1
+      kill -s TERM $tool
+      for i in $(seq 100); do kill -s 0 $tool 2> /dev/null || break; sleep 0.1; done
+      kill -s KILL $tool 2> /dev/null && echo killed >&2
+      wait $tool; exit $?
+      """
+    )
+    #expect(run.status == 143, "\(run)")
+    #expect(try folder.files.filter { $0.hasPrefix("new") } == [])
+  }
+
   @Test("Folders are no feeds of a glob or a folder")
   func folders() throws {
     for name in ["gl/sub", "gl/x.json"] {

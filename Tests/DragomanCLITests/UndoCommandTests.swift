@@ -49,6 +49,7 @@ import Testing
     #expect(try people() == behind)
     let history = try folder.run("history", "-d", "p.db", "--json").output
     #expect(history.contains("\"status\":\"undone\""))
+    #expect(history.contains("\"undoes\":2") && history.contains("\"undoes\":3"))
     // The import stands again, and can be taken back again.
     #expect(try folder.run("undo", "-d", "p.db").errors.hasPrefix("Took back import 2 (b.json)"))
     #expect(try people() == before)
@@ -105,6 +106,17 @@ import Testing
     #expect(try people() == behind)
     let count = try folder.run("fetch", "Person", "-d", "p.db", "--as-of", "1", "--count")
     #expect(count.output == "2\n")
+  }
+
+  @Test("Where no copy can be made, it is told in words")
+  func noPlace() throws {
+    try folder.write("", to: "file")
+    for command in ["fetch Person --as-of 1", "history --changes 1"] {
+      let run = try folder.shell("TMPDIR=$PWD/file/sub; export TMPDIR; $D \(command) -d p.db")
+      #expect(run.status == 73)
+      #expect(run.errors.contains("There is no place for temporary files: Not a directory."))
+      #expect(!run.errors.contains("NSCocoaErrorDomain"))
+    }
   }
 
   @Test("What a copy refuses is told of the database that was named")

@@ -68,12 +68,63 @@ import Testing
       ),
       (["completion", "bsh"], "The value 'bsh' is invalid for '<shell>'. Did you mean 'bash'? "),
       (["fetch", "P", "--colums", "id"], "Did you mean '--columns'?"),
+      (["import", "--databse", "x"], "Unknown option '--databse'. Did you mean '--database'?"),
     ]
   )
   func words(arguments: [String], help: String) throws {
     let run = try folder.run(arguments)
     #expect(run.status == 64)
     #expect(run.errors.contains(help))
+  }
+
+  @Test("A name that is no UTF-8 is refused: the tool would take it for another one")
+  func bytes() throws {
+    let run = try folder.shell(
+      #"""
+      "$D" import p.map.yaml p.json -d "$(printf 'q\377.db')"; echo $?
+      "$D" export p.map.yaml -d p.db -o "$(printf 'q\376.json')"; echo $?
+      """#
+    )
+    #expect(run.output == "64\n64\n")
+    #expect(run.errors.hasPrefix(#"Error: q\xff.db is no UTF-8"#), "\(run)")
+    #expect(try folder.files == ["p.json", "p.map.yaml", "p.xml"])
+  }
+
+  @Test("A name that leaves no room for the files beside a database makes no file")
+  func longName() throws {
+    for (count, status) in [(247, 0), (250, 69), (255, 69)] as [(Int, Int32)] {
+      let name = String(repeating: "n", count: count)
+      let run = try folder.run("import", "-q", "p.map.yaml", "p.json", "-d", name)
+      #expect(run.status == status, "\(count): \(run)")
+      #expect(status == 0 || run.errors.contains("name of the database is too long"), "\(run)")
+      #expect(try folder.files.contains(name) == (status == 0))
+    }
+  }
+
+  @Test("A folder for temporary files that is not there is named, and not made")
+  func temporaryFolder() throws {
+    let run = try folder.shell(
+      """
+      "$D" import -q p.map.yaml p.json -d p.db
+      TMPDIR="$PWD/none" "$D" fetch P -d p.db --as-of 1; echo $?
+      TMPDIR="$PWD/p.json" "$D" fetch P -d p.db --as-of 1; echo $?
+      """
+    )
+    #expect(run.output == "73\n73\n")
+    #expect(run.errors.contains("There is no place for temporary files: No such file"), "\(run)")
+    #expect(try !folder.files.contains("none"))
+  }
+
+  @Test("What is deleted is said to be, though the report cannot be written")
+  func fullOutput() throws {
+    guard FileManager.default.fileExists(atPath: "/dev/full") else { return }
+    let run = try folder.shell(
+      """
+      "$D" import -q p.map.yaml p.json -d p.db
+      "$D" delete P -d p.db --all --yes --json > /dev/full
+      """
+    )
+    #expect(run.status == 74 && run.errors.contains("the objects are deleted"), "\(run)")
   }
 
   @Test(

@@ -14,7 +14,7 @@ struct BackupCommand: ParsableCommand {
       database in use never.
 
       Exit codes: 0 done, 66 no such database, 73 the file cannot be made or may not be replaced, \
-      74 I/O error or disk full, 75 database busy.
+      74 I/O error or disk full, 75 database busy; 129, 130, 143 stopped by a signal.
       """
   )
 
@@ -33,7 +33,7 @@ struct BackupCommand: ParsableCommand {
   var quiet = false
 
   func validate() throws {
-    if file == "-" { throw ValidationError("A backup is a file: name it.") }
+    if file == "-" || file.isEmpty { throw ValidationError("A backup is a file: name it.") }
   }
 
   mutating func run() throws {
@@ -44,7 +44,16 @@ struct BackupCommand: ParsableCommand {
       SQLiteStore.Options(isReadOnly: true, createsFile: false),
       help: "pg_dump copies a database of PostgreSQL"
     )
-    let backup = try store.backup(to: file, overwrites: overwrite)
+    let signals = SignalWatch {}
+    let result = Result { () throws(StoreError) in
+      try store.backup(to: file, overwrites: overwrite) { signals.received != nil }
+    }
+    if case .failure(let error) = result, error.code == .stopped {
+      Messages.print("Stopped. Nothing was made.\n")
+      throw ExitCode(128 + (signals.received ?? SIGINT))
+    }
+    signals.end()
+    let backup = try result.get()
     try store.close()
     guard !quiet else { return }
     let seconds = Figures.seconds(ContinuousClock().now - start)

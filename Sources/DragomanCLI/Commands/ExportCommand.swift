@@ -109,6 +109,15 @@ struct ExportCommand: AsyncParsableCommand {
   /// Whether the output is a folder.
   private var isFolder: Bool { output.hasSuffix("/") }
 
+  /// Whether the output is standard output, another pipe or a device.
+  private var isStream: Bool {
+    if output == "-" { return true }
+    guard case .stream? = try? OutputPlace(output, besides: [], proof: .needless) else {
+      return false
+    }
+    return true
+  }
+
   mutating func run() async throws {
     try databaseOptions.resolve()
     let importMap = try ImportMap(contentsOf: map)
@@ -127,7 +136,9 @@ struct ExportCommand: AsyncParsableCommand {
       let target = output == "-" ? ExportOutput.standardOutput : .file(output)
       return [(output, try await exporter.run(request, to: target))]
     }
-    let signals = SignalWatch { task.cancel() }
+    // A stream leaves nothing that must go, and its reader may take nothing for ever.
+    let signals = isStream ? nil : SignalWatch { task.cancel() }
+    if isStream { SignalWatch.removesTemporaryFolders() }
     let reports: [(path: String, report: ExportReport)]
     do {
       reports = try await task.value
@@ -135,7 +146,7 @@ struct ExportCommand: AsyncParsableCommand {
       // Whoever read has enough.
       return
     } catch let error as ExportError where error.code == .cancelled {
-      throw ExitCode(128 + (signals.received ?? SIGINT))
+      throw ExitCode(128 + (signals?.received ?? SIGINT))
     }
     if !quiet { for (path, report) in reports { Messages.print(text(of: report, at: path)) } }
     let isLossless = reports.allSatisfy { $1.issues.isEmpty && (lossy || $1.losses.isEmpty) }

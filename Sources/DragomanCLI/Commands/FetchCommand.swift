@@ -26,8 +26,8 @@ struct FetchCommand: ParsableCommand {
       On a terminal the objects come as a table of its width, in a pipe as NDJSON. Without --sort \
       they come in the order in which they were inserted, and groups by their values.
 
-      Exit codes: 0 done, 64 a request that the database does not fit, 66 no such database, 73 the \
-      output cannot be created, 74 I/O error or disk full.
+      Exit codes: 0 done, 64 a request that the database does not fit, 65 no database of Dragoman or \
+      damaged, 66 no such database, 73 the output cannot be created, 74 I/O error or disk full.
       """
   )
 

@@ -13,7 +13,8 @@ struct HistoryCommand: ParsableCommand {
       is "undone" was taken back. --changes prints what an import did, object by object, as far as it and \
       all later ones are recorded (see import --record).
 
-      Exit codes: 0 done, 65 no database of Dragoman or damaged, 66 no such file.
+      Exit codes: 0 done, 64 no such import, 65 no database of Dragoman or damaged, or what an import did \
+      cannot be told, 66 no such file.
       """
   )
 

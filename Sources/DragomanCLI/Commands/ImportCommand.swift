@@ -25,8 +25,9 @@ struct ImportCommand: AsyncParsableCommand {
       Without --commit batch one command is one transaction: it is in the database as a whole or \
       not at all.
 
-      Exit codes: 0 done, 3 done and some records rejected, 65 bad data, 66 no such \
-      input, 73 output cannot be created, 74 I/O error or disk full, 75 database busy.
+      Exit codes: 0 done, 3 done and some records rejected, 64 usage, 65 bad data, 66 no such \
+      input, 69 a server or the database cannot be reached, 73 output cannot be created, 74 I/O error or \
+      disk full, 75 database busy, 77 permission denied; 129, 130, 143 stopped by a signal.
       """
   )
 
@@ -168,6 +169,9 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: .private)
   var feed: String?
 
+  @Flag(help: .private)
+  var addRejects = false
+
   func validate() throws {
     if guess, let stated = feeds.first(where: ImportMap.isNamed) {
       throw ValidationError("\(stated) is a map: import by it, without --guess.")
@@ -249,13 +253,11 @@ struct ImportCommand: AsyncParsableCommand {
     request.changes = changes?.observer
     request.tellsNetChanges = true
     request.resumes = resume
+    request.addsRejects = addRejects
     request.partition = partition
     if let record { request.recording = record ? .always : .never }
     bounds.apply(to: &request)
-    if let guessed {
-      if !dryRun { try guessed.save() }
-      if !quiet, let note = guessed.note(isKept: !dryRun) { Messages.print(note) }
-    }
+    if !dryRun { try guessed?.check() }
     request.web = web.options()
     request.web.isConditional = !refetch
     var logger = Logger(label: "dragoman", factory: { StreamLogHandler.standardError(label: $0) })
@@ -273,6 +275,16 @@ struct ImportCommand: AsyncParsableCommand {
 
     let outcome = await run.outcome()
     for target in targets { try target.close(keeping: outcome) }
+    // Of an import that kept nothing there is no map either.
+    var unsaved: ExportError?
+    if let guessed, dryRun || outcome.keepsSomething {
+      do throws(ExportError) {
+        if !dryRun { try guessed.save() }
+        if !quiet, let note = guessed.note(isKept: !dryRun) { Messages.print(note) }
+      } catch {
+        unsaved = error
+      }
+    }
     if case .failure(let failure) = outcome, let error = failure.cause as? OutputError,
       error.isClosedPipe
     {
@@ -282,6 +294,7 @@ struct ImportCommand: AsyncParsableCommand {
     try changes?.flush()
     let hasRejectsFile = (rejects ?? importMap.rejectsPath) != nil
     try print(outcome, signal: signals.received, hasRejectsFile: hasRejectsFile)
+    if let unsaved { throw unsaved }
     if let status = outcome.exitStatus(signal: signals.received) { throw ExitCode(status) }
   }
 
@@ -325,12 +338,20 @@ struct ImportCommand: AsyncParsableCommand {
       }
     if let failure { Messages.print(failure.text + "\n") }
     if !quiet {
+      // What a migration has come between is read again from its beginning.
+      let isMigrated =
+        if case .failure(let failure) = outcome {
+          (failure.cause as? StoreError)?.code == .migrated
+        } else {
+          false
+        }
       Messages.print(
         ImportReportText(
           report: report,
           inputs: sources.names(with: feeds),
           database: database,
           signal: signal,
+          isResumable: !isMigrated,
           hasRejectsFile: hasRejectsFile
         ).text
       )
@@ -348,6 +369,14 @@ extension Result where Success == ImportReport, Failure == ImportFailure {
       self = .success(try await run.report())
     } catch {
       self = .failure(error)
+    }
+  }
+
+  /// Whether the database has something of the import.
+  var keepsSomething: Bool {
+    switch self {
+    case .success(let report): report.status != .cancelled || report.committed > 0
+    case .failure(let failure): failure.report.committed > 0
     }
   }
 }

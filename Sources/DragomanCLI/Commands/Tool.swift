@@ -46,6 +46,7 @@ struct Tool: AsyncParsableCommand {
   static func runToTheEnd() -> Never {
     let arguments = CommandLine.arguments
     do {
+      try CommandWords.check()
       try checkCommand(of: arguments)
       var command = try parseAsRoot(Array(arguments.dropFirst()))
       if let asynchronous = command as? any AsyncParsableCommand {
@@ -125,9 +126,12 @@ struct Tool: AsyncParsableCommand {
       of: command(of: CommandLine.arguments),
       columnCount: HelpText.columnCount
     )
-    let named = namingOption(namingNearest(message), of: command(of: CommandLine.arguments))
-    let text = namingDashes(named, CommandLine.arguments)
     let status = exitCode(for: error).rawValue
+    let command = command(of: CommandLine.arguments)
+    let known =
+      status == ToolError.ExitStatus.usage.rawValue
+      ? namingUnknown(namingNearest(message), CommandLine.arguments, of: command) : message
+    let text = namingDashes(namingOption(known, of: command), CommandLine.arguments)
     guard !text.isEmpty else { return status }
     guard status == 0 else {
       Messages.print(text + "\n")
@@ -190,19 +194,45 @@ struct Tool: AsyncParsableCommand {
     guard text.hasPrefix(start) else { return text }
     let first = text.prefix { $0 != "\n" }
     let word = String(text.dropFirst(start.count).prefix { $0 != "'" })
-    let lines = command.helpMessage(columns: 1000).split(separator: "\n").filter {
-      $0.hasPrefix("  -")
-    }
-    var names = lines.flatMap { line in
-      line.dropFirst(2).split(separator: "  ")[0].split { " ,/".contains($0) }.map(String.init)
-    }.filter { $0.hasPrefix("--") }
-    names += ["--help"] + (command == Tool.self ? ["--version"] : [])
+    let names = options(of: command) + ["--help"] + (command == Tool.self ? ["--version"] : [])
     let abbreviated = names.filter { abbreviates(word, $0) }
     let near =
       abbreviated.count == 1
       ? abbreviated[0] : first.contains("Did you mean") ? nil : nearest(to: word, in: names)
     guard let near else { return text }
     return "\(start)\(word)'. Did you mean '\(near)'?" + text.dropFirst(first.count)
+  }
+
+  /// The long names of a command's own options.
+  private static func options(of command: any ParsableCommand.Type) -> [String] {
+    let lines = command.helpMessage(columns: 1000).split(separator: "\n").filter {
+      $0.hasPrefix("  -")
+    }
+    return lines.flatMap { line in
+      line.dropFirst(2).split(separator: "  ")[0].split { " ,/".contains($0) }.map(String.init)
+    }.filter { $0.hasPrefix("--") }
+  }
+
+  /// What is wrong with a command line that has an option which there is not: that one, whatever else is missing
+  /// because its value was taken for something else.
+  static func namingUnknown(
+    _ text: String,
+    _ arguments: [String],
+    of command: any ParsableCommand.Type
+  ) -> String {
+    let start = "Error: "
+    // Behind a command that there is not nobody knows the options.
+    guard text.hasPrefix(start), !text.hasPrefix(start + "Unknown option"),
+      command.configuration.subcommands.isEmpty
+    else { return text }
+    let names = options(of: command) + ["--help", "--version"]
+    let unknown = arguments.dropFirst().prefix { $0 != "--" }.lazy
+      .filter { $0.hasPrefix("--") && !$0.hasPrefix("---") }
+      .map { String($0.prefix { $0 != "=" }) }
+      .first { !names.contains($0) }
+    guard let unknown else { return text }
+    let first = text.prefix { $0 != "\n" }
+    return "\(start)Unknown option '\(unknown)'" + text.dropFirst(first.count)
   }
 
   /// Whether a word has letters of another one in their order, from its first one on: `--db` of `--database`.

@@ -73,6 +73,13 @@ struct GuessedMap {
     )
   }
 
+  /// Refuses a place where the map may not stand.
+  ///
+  /// - Throws: `ExportError`, `.output`.
+  func check() throws(ExportError) {
+    if new != old { try output.check() }
+  }
+
   /// Writes the map, where it is new or has grown.
   ///
   /// - Throws: `ExportError` where it cannot be written.

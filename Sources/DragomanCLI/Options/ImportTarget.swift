@@ -29,14 +29,7 @@ enum ImportTarget {
   ///
   /// - Throws: `StoreError`.
   func close(keeping outcome: Result<ImportReport, ImportFailure>) throws {
-    switch (self, outcome) {
-    case (.server, _): try close()
-    case (.file(let store), .success(let report))
-    where report.status != .cancelled || report.committed > 0:
-      try store.close()
-    case (.file(let store), .failure(let failure)) where failure.report.committed > 0:
-      try store.close()
-    case (.file(let store), _): try store.discard()
-    }
+    guard case .file(let store) = self, !outcome.keepsSomething else { return try close() }
+    try store.discard()
   }
 }

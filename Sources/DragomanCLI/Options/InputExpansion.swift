@@ -60,6 +60,8 @@ enum InputExpansion {
     if FileManager.default.fileExists(atPath: argument) {
       return isFolder(argument) ? try feeds(in: argument, besides: outputs) : [argument]
     }
+    // It may be there, and this user may not enter its folder.
+    if access(argument, F_OK) != 0, errno == EACCES { throw hidden(argument) }
     guard argument.contains(where: { "*?[".contains($0) }) else {
       let file = argument.parts(at: "=", maxSplits: 1).last ?? argument
       let isPair = file != argument && FileManager.default.fileExists(atPath: file)
@@ -70,6 +72,7 @@ enum InputExpansion {
       )
     }
     let found = matches(of: argument).filter { isFeed($0, besides: outputs) }
+    if found.isEmpty, isHidden(argument) { throw hidden(argument) }
     if found.isEmpty { throw ReadError(.missing, "No file matches \(WebText.shown(argument)).") }
     return found
   }
@@ -78,6 +81,20 @@ enum InputExpansion {
   private static func isFeed(_ path: String, besides outputs: [String]) -> Bool {
     !isFolder(path) && !ImportMap.isNamed(path) && !outputs.contains(FilePath.resolved(path))
       && !RejectsFile.isThere(at: path)
+  }
+
+  /// Whether a glob leads through a folder that this user may not read.
+  private static func isHidden(_ pattern: String) -> Bool {
+    var result = glob_t()
+    defer { globfree(&result) }
+    return glob(pattern, GLOB_ERR, nil, &result) == GLOB_ABORTED
+  }
+
+  private static func hidden(_ path: String) -> ReadError {
+    ReadError(
+      .permission,
+      "\(WebText.shown(path)) cannot be looked for: permission is denied for a folder on the way."
+    )
   }
 
   private static func isFolder(_ path: String) -> Bool {

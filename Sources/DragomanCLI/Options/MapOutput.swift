@@ -28,7 +28,10 @@ struct MapOutput {
 
   /// The feeds that a map is guessed of, which it must not replace.
   static func kept(_ inputs: [ImportInput]) -> [OutputPlace.Kept] {
-    inputs.map { OutputPlace.Kept($0.name, as: "a sample") }
+    inputs.map { input in
+      if case .standardInput = input { return OutputPlace.Kept("/dev/stdin", as: "a sample") }
+      return OutputPlace.Kept(input.name, as: "a sample")
+    }
   }
 
   /// Refuses a place where it may not stand: a map that a person wrote is not replaced unasked.

@@ -89,7 +89,8 @@ struct TableOptions: ParsableArguments {
     guard isTable else { return }
     request.groupBy = group.flatMap(SelectionOptions.names)
     var columns = request.groupBy.map { FetchColumn($0) }
-    if count { columns.append(.count()) }
+    // An attribute may be called "count", none is called "@count".
+    if count { columns.append(.count(as: request.groupBy.contains("count") ? "@count" : nil)) }
     for (paths, aggregate) in [
       (sum, FetchColumn.Aggregate.sum), (avg, .average), (min, .min), (max, .max),
     ] {

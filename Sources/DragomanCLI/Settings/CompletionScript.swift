@@ -45,8 +45,27 @@ struct CompletionScript {
       behind: "_dragoman_help() {",
       "    __dragoman_offer_flags_options -1\n",
       with: "    case \"${prev}\" in\n\(cases.joined())    esac\n"
+    ).replacing(
+      behind: "__dragoman_add_completions() {",
+      "    local completion\n",
+      with: plainWords
     )
   }
+
+  /// Takes words as they are: `compgen -W` expands them, and what it is given are names of settings and databases,
+  /// which may be those of somebody else. The shell itself quotes what it puts into the line (`complete -o filenames`).
+  private static let plainWords = #"""
+        local completion
+        if [[ "${1}" = -W ]]; then
+            local typed="${cur#[\"\']}"
+            typed="${typed//\\/}"
+            while IFS='' read -r completion; do
+                [[ -n "${completion}" && "${completion}" = "${typed}"* ]] && COMPREPLY+=("${completion}")
+            done <<< "${2}"
+            return
+        fi
+
+    """#
 
   private static func zsh(_ script: String, _ choices: [Choice]) -> String {
     let cases = choices.map { choice in

@@ -125,7 +125,8 @@ struct SettingsReader {
     var owners: [String: String] = [:]
     for feed in settings.feeds {
       guard let file = settings.rejectsFile(of: feed) else { continue }
-      if let owner = owners[file] {
+      let place = ToolSettings.place(of: file)
+      if let owner = owners[place] {
         faults.append(
           MapFault(
             .settingsValue,
@@ -137,7 +138,7 @@ struct SettingsReader {
           )
         )
       }
-      owners[file] = feed.name
+      owners[place] = feed.name
     }
   }
 

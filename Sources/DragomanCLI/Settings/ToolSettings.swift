@@ -45,6 +45,11 @@ struct ToolSettings {
     }
   }
 
+  /// What is the same of paths of one file.
+  static func place(of path: String) -> String {
+    (try? OutputPlace.target(of: path)) ?? path
+  }
+
   /// Finds and reads the settings.
   ///
   /// - Parameter named: The file that `--config` names; nil: the nearest `dragoman.yaml` of the working directory

@@ -34,8 +34,12 @@ struct ToolError: Error {
       self.init(.badData, Self.text(error.code.rawValue, nil, error.message, help: error.help))
     case let error as ImportFailure: self.init(error.cause)
     case let faults as MapFaults:
-      let isMissing = faults.faults.contains { [.file, .settingsMissing].contains($0.code) }
-      self.init(isMissing ? .inputMissing : .badData, faults.description)
+      let codes = faults.faults.map(\.code)
+      let status: ExitStatus =
+        codes.contains(.permission)
+        ? .permission
+        : codes.contains { [.file, .settingsMissing].contains($0) } ? .inputMissing : .badData
+      self.init(status, faults.description)
     case let error as OutputError:
       self.init(.inputOutput, Self.text("output.io", nil, error.description, help: nil))
     default: return nil
@@ -198,7 +202,7 @@ struct ToolError: Error {
       switch error.code {
       case .missing: .inputMissing
       case .permission: .permission
-      case .inputOutput: .inputOutput
+      case .inputOutput, .changed: .inputOutput
       case .web: .storeUnreachable
       default: .badData
       }

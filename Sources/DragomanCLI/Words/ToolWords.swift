@@ -12,6 +12,7 @@ enum ToolWords {
 
   private static let options = [
     ("open the store with `onConflict: .migrate`", "run `dragoman migrate`"),
+    ("open another file", "name another file with -d"),
     ("`mode: .upsert`", "--mode upsert"),
     ("`maximumShare`", "--prune-max"),
     ("`maximumRejects`", "--max-rejects"),

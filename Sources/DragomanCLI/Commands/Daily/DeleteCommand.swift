@@ -83,10 +83,19 @@ struct DeleteCommand: ParsableCommand {
       try store.close()
     }
     let report = DeletionReport(deletion, of: request, from: database)
-    if json { try OutputBuffer.print(report.json(isDryRun: dryRun)) }
+    do throws(OutputError) {
+      if json { try OutputBuffer.print(report.json(isDryRun: dryRun)) }
+      if !quiet && !json && report.error == nil && !isRefused {
+        try OutputBuffer.print(report.text)
+      }
+    } catch {
+      if deletion.isDone {
+        Messages.print("note: the objects are deleted; only that cannot be told\n")
+      }
+      throw error
+    }
     if let error = report.error { throw error }
     if isRefused { throw ExitCode(128 + SIGINT) }
-    if !quiet && !json { try OutputBuffer.print(report.text) }
   }
 
   /// Asks until what was asked for is what is there, then deletes it.

@@ -65,6 +65,8 @@ struct RejectsRetryCommand: AsyncParsableCommand {
           )
         )
       }
+    // Of what stays the file itself tells, which another one may have replaced under a name like /dev/stdin.
+    let place = (try? OutputPlace.target(of: file)) ?? file
     let run = target.importer(importMap, Logger(label: "dragoman")).start(request)
     let signals = SignalWatch { run.cancel() }
     let outcome = await Result(of: run)
@@ -74,13 +76,13 @@ struct RejectsRetryCommand: AsyncParsableCommand {
       throw ExitCode(status)
     }
     // Of lines that the map has no source for the report knows nothing.
-    if let report = try? outcome.get(), try leftCount(report) > 0 {
+    if let report = try? outcome.get(), try leftCount(report, in: place) > 0 {
       throw ExitCode(ToolError.ExitStatus.someRejected.rawValue)
     }
   }
 
   /// How many lines stay in the file, or would.
-  private func leftCount(_ report: ImportReport) throws -> Int {
+  private func leftCount(_ report: ImportReport, in file: String) throws -> Int {
     let lines = try RejectLines(file)
     var count = 0
     while try lines.next() != nil { count += 1 }

@@ -53,7 +53,9 @@ final class ChangeWriter: @unchecked Sendable {
       case .updated: "~"
       case .deleted, .pruned: "-"
       }
-    let key = change.key.map { VisibleText.of(ShownValue.text($0.value, $0.attribute) ?? "null") }
+    let key = change.key.map { part in
+      Self.label(of: part) + VisibleText.of(ShownValue.text(part.value, part.attribute) ?? "null")
+    }
     var text = ([sign, change.entity] + [key.joined(separator: ", ")].filter { !$0.isEmpty })
       .joined(separator: " ")
     if change.kind == .pruned { text += " (not in the feed)" }
@@ -75,7 +77,7 @@ final class ChangeWriter: @unchecked Sendable {
   /// `7 → 8` of a to-one, `- 3, 4 + 8` of a to-many.
   private static func links(_ links: ImportChange.Links, of kind: ImportChange.Kind) -> String {
     func keys(_ keys: [[ImportChange.Value]]) -> String {
-      keys.map { $0.map { value($0.value, $0.attribute) }.joined(separator: "/") }
+      keys.map { $0.map { label(of: $0) + value($0.value, $0.attribute) }.joined(separator: "/") }
         .joined(separator: ", ")
     }
     let (removed, added) = (keys(links.removed), keys(links.added))
@@ -86,6 +88,11 @@ final class ChangeWriter: @unchecked Sendable {
     if removed.isEmpty, added.isEmpty { return "in another order" }
     return [("-", removed), ("+", added)].filter { !$0.1.isEmpty }.map { "\($0) \($1)" }
       .joined(separator: " ")
+  }
+
+  /// What tells a primary key from values that an object is known by otherwise.
+  private static func label(of part: ImportChange.Value) -> String {
+    part.attribute.name == "_pk" ? "_pk " : ""
   }
 
   private static func value(_ value: StoredValue, _ attribute: Attribute) -> String {

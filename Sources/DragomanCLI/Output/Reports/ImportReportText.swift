@@ -19,6 +19,8 @@ struct ImportReportText {
   let signal: Int32?
   /// Whether a map is checked: every path that no record had is told then.
   var isCheck = false
+  /// Whether an import that failed between two batches can be gone on with.
+  var isResumable = true
   /// Whether all rejects stand in a file.
   var hasRejectsFile = false
 
@@ -163,8 +165,8 @@ struct ImportReportText {
         + " the same command with --resume goes on from there.\n"
     case .cancelled: return "\(cause): nothing was kept.\n"
     case .failed where report.committed > 0:
-      return "\(kept) records were committed to \(database) before that;"
-        + " the same command with --resume goes on from there.\n"
+      return "\(kept) records were committed to \(database) before that"
+        + (isResumable ? "; the same command with --resume goes on from there.\n" : ".\n")
     case .failed: return "Nothing was written.\n"
     }
   }
