@@ -9,8 +9,10 @@ extension Attribute {
   func admitted(_ value: StoredValue) -> StoredValue? {
     if value == .null { return .null }
     switch type {
-    case .string, .url:
+    case .string:
       if case .text = value { return value }
+    case .url:
+      if let text = text(value), URLText.isURL(text) { return value }
     case .int16: return integer(value, in: Int64(Int16.min)...Int64(Int16.max))
     case .int32: return integer(value, in: Int64(Int32.min)...Int64(Int32.max))
     case .int64: return integer(value, in: Int64.min...Int64.max)
@@ -50,7 +52,8 @@ extension Attribute {
 
   private func real(_ value: StoredValue) -> StoredValue? {
     switch value {
-    case .real(let real): real.isNaN ? nil : value
+    // SQLite stores no negative zero.
+    case .real(let real): real.isNaN ? nil : real == 0 ? .real(0) : value
     case .integer(let integer): Double(exactly: integer).map(StoredValue.real)
     default: nil
     }

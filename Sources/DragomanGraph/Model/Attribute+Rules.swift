@@ -60,8 +60,7 @@ extension Attribute {
   /// Whether a text is a regular expression, alone and where it must match a whole value.
   private static func isExpression(_ pattern: String) -> Bool {
     do {
-      _ = try NSRegularExpression(pattern: pattern)
-      _ = try NSRegularExpression(pattern: "^(?:\(pattern))$")
+      _ = try NSRegularExpression.whole(pattern)
       return true
     } catch {
       return false

@@ -27,16 +27,21 @@ extension SQLiteStore {
   ///   - path: The file of the copy; behind a symbolic link that of the link.
   ///   - overwrites: Whether a file may be replaced that no backup made, or that was changed since;
   ///     never the store itself and a database in use.
+  ///   - shouldStop: Is asked every few thousand pages.
   /// - Returns: How large the copy is.
-  /// - Throws: `.output` where the file cannot be made or may not be replaced, and what reading the
-  ///   store and writing the copy throw: `.busy`, `.full`, `.inputOutput`, `.damaged`.
-  public func backup(to path: String, overwrites: Bool = false) throws(StoreError) -> Backup {
+  /// - Throws: `.output` where the file cannot be made or may not be replaced, `.stopped` where it was to stop, and what
+  ///   reading the store and writing the copy throw: `.busy`, `.full`, `.inputOutput`, `.damaged`. Nothing is made then.
+  public func backup(
+    to path: String,
+    overwrites: Bool = false,
+    unless shouldStop: () -> Bool = { false }
+  ) throws(StoreError) -> Backup {
     let place = try BackupPlace(path: path, overwrites: overwrites)
     try place.check(against: self.path)
     _ = try place.lockReplaced()
     let file = try place.makeFile(like: self.path)
     do {
-      let pageCount = try copy(into: file.temporaryPath)
+      let pageCount = try copy(into: file.temporaryPath, unless: shouldStop)
       var status = stat()
       guard fstat(file.descriptor, &status) == 0 else {
         throw place.failure(PublishedFile.Failure(errno))
@@ -68,12 +73,20 @@ extension SQLiteStore {
     }
   }
 
-  private func copy(into path: String) throws -> Int {
+  private func copy(into path: String, unless shouldStop: () -> Bool) throws -> Int {
     var configuration = Configuration()
     configuration.busyMode = .immediateError
     let copy = try DatabaseQueue(path: FilePath.ofDatabase(path), configuration: configuration)
     var pageCount = 0
-    try backUp(to: copy) { progress in pageCount = progress.totalPageCount }
+    func check() throws(StoreError) {
+      if shouldStop() { throw StoreError(.stopped, "The backup was stopped; nothing was made.") }
+    }
+    try backUp(to: copy) { progress in
+      pageCount = progress.totalPageCount
+      try check()
+    }
+    // What the last step throws is heard by nobody.
+    try check()
     try copy.close()
     return pageCount
   }

@@ -64,9 +64,24 @@ extension SQLiteStore {
   }
 }
 
+extension StoreError {
+  /// What is told to somebody whose model the store does not have any more.
+  static func migrated(at path: String?) -> StoreError {
+    StoreError(
+      .migrated,
+      "The database was migrated to another model since it was opened.",
+      help: "open it again with the new model",
+      path: path
+    )
+  }
+}
+
 extension ModelLayout {
-  /// Whether everything of another layout is here: the same tables, columns, types and links.
-  func holds(_ other: ModelLayout) -> Bool { features.isSuperset(of: other.features) }
+  /// Whether everything of another layout is here: the same tables, columns, types and links, and no migration since
+  /// has given any of it another meaning.
+  func holds(_ other: ModelLayout) -> Bool {
+    migrations == other.migrations && features.isSuperset(of: other.features)
+  }
 
   /// Whether rows that were made for another layout are whole here, too: no family has got its first
   /// sub-entity, so that its rows say what they are.

@@ -13,7 +13,7 @@ extension SQLiteStore {
   /// - Throws: `StoreError` where the file cannot be read.
   public func migration(to model: Model, drops: Bool = false) throws(StoreError) -> Migration {
     try read { database in
-      try Self.migration(from: try StoredModel.load(database), to: model, drops, database)
+      try Self.migration(from: try StoredModel.load(database).model, to: model, drops, database)
     }
   }
 
@@ -64,7 +64,8 @@ extension SQLiteStore {
     beforeStatement: @escaping () throws -> Void
   ) throws -> Migration {
     let database = session.database
-    let stored = try StoredModel.load(database)
+    let known = try StoredModel.load(database)
+    let stored = known.model
     let migration = try Self.migration(from: stored, to: model, drops, database)
     guard migration.faults.isEmpty, let plan = migration.plan else {
       throw StoreError(
@@ -79,11 +80,23 @@ extension SQLiteStore {
       try MigrationRun(database: database, plan: plan, beforeStatement: beforeStatement).run()
     }
     // Values that imports replaced would come back as they were before.
-    if !plan.onlyAdds { try RecordedRun.dropAll(session.sql) }
+    if plan.onlyAdds {
+      try RowAddition.note(plan.additions, session.sql)
+    } else {
+      try RecordedRun.dropAll(session.sql)
+    }
     try KeptDownload.forgetAll(session.sql)
+    try ContractNames(plan).rename(session.sql)
     try beforeStatement()
-    try StoredModel.save(migration.model, to: database)
-    session.adopt(plan.new)
+    let layout = plan.layout(after: known)
+    try StoredModel.save(layout, to: database)
+    if layout.migrations != known.migrations {
+      // Who reads looks at the model where the tables have changed, and where only values were converted they have not.
+      try database.execute(
+        sql: "CREATE TABLE _dragoman_migrated (id); DROP TABLE _dragoman_migrated"
+      )
+    }
+    session.adopt(layout)
     return migration
   }
 
@@ -98,6 +111,10 @@ extension SQLiteStore {
     guard let plan = migration.plan, plan.isComplete else { return migration }
     migration.faults += try ConversionFunction.with(plan.conversions, on: database) {
       try MigrationChecks(plan: plan).faults(in: database)
+        + MigrationRun(database: database, plan: plan, beforeStatement: {}).pendingFaults()
+    }
+    if plan.faults.isEmpty {
+      migration.faults += try MigrationTrial(plan: plan).faults(in: database)
     }
     return migration
   }

@@ -6,7 +6,37 @@ extension SQLiteStore: ObjectStore {
   var holdsNUL: Bool { true }
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
-    try withSnapshot(layout) { try body($0) }
+    try withSnapshot(layout) { snapshot in
+      try check(layout, in: snapshot.database)
+      return try body(snapshot)
+    }
+  }
+
+  /// Refuses a layout that the file was migrated away from: what it names is gone, or means something else.
+  ///
+  /// Runs `PRAGMA schema_version`, which such a migration changes, and reads the model where it has changed.
+  ///
+  /// - Throws: `StoreError`, `.migrated`.
+  private func check(_ layout: ModelLayout, in database: Database) throws {
+    let pragma = try RawStatement(kept: "PRAGMA schema_version", in: database)
+    defer { pragma.reset() }
+    let version = try pragma.step() ? pragma.row.integer(0) : 0
+    var known = seen.withLock { $0 }
+    if known?.schemaVersion != version {
+      let model = try StoredModel.load(database)
+      let now = SeenModel(schemaVersion: version, migrations: model.migrations)
+      seen.withLock { $0 = now }
+      known = now
+    }
+    if known?.migrations != layout.migrations { throw StoreError.migrated(at: path) }
+  }
+
+  /// Which model a file has, as far as its readers ask.
+  struct SeenModel {
+    /// `PRAGMA schema_version`.
+    let schemaVersion: Int64
+    /// How often the file was migrated so that what was made for the model before fits no more.
+    let migrations: Int
   }
 
   func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T {
@@ -45,7 +75,8 @@ extension SQLiteStore: ObjectStore {
 
 extension WriteSession: StoreWriter {
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
-    try naming { try body(StoreSnapshot(database, layout)) }
+    guard layout.migrations == self.layout.migrations else { throw StoreError.migrated(at: path) }
+    return try naming { try body(StoreSnapshot(database, layout)) }
   }
 
   func write(

@@ -76,6 +76,8 @@ public final class SQLiteStore: Sendable {
   let isReadOnly: Bool
   private let database: any DatabaseWriter
   private let stored: Mutex<StoredModel>
+  /// What the file was like when somebody who reads last looked at its model.
+  let seen = Mutex<SeenModel?>(nil)
   /// The file, while it is built beside its place.
   private let newFile: NewFile?
   /// SQLite is not asked through a connection that was closed.
@@ -88,6 +90,7 @@ public final class SQLiteStore: Sendable {
   public init(at location: Location, options: Options = Options()) throws(StoreError) {
     let configuration = Self.configuration(options)
     isReadOnly = options.isReadOnly
+    if case .file(let path) = location { try StoreFile.checkName(path) }
     let newFile = try Self.claim(location, options)
     self.newFile = newFile
     do {
@@ -152,7 +155,9 @@ public final class SQLiteStore: Sendable {
         try session.begin()
         let old = session.layout.model
         try session.grow(to: model)
-        for fill in session.layout.fills(since: old) { try session.database.fill(fill) }
+        let fills = session.layout.fills(since: old)
+        for fill in fills { try session.database.fill(fill) }
+        try RowAddition.note(fills.map(\.addition), session.sql)
         try session.commit()
       }
     }
@@ -257,11 +262,17 @@ public final class SQLiteStore: Sendable {
   /// Copies one snapshot of the store into an empty database.
   func backUp(
     to copy: DatabaseQueue,
-    progress: (DatabaseBackupProgress) -> Void
+    progress: (DatabaseBackupProgress) throws -> Void
   ) throws {
     try gate.pass(readingConnection) {
       try withoutActuallyEscaping(progress) { progress in
-        try database.backup(to: copy) { progress($0) }
+        try copy.writeWithoutTransaction { target in
+          try database.read { source in
+            // One transaction reads all steps, so that none is begun again; it begins with what is read first.
+            _ = try Int.fetchOne(source, sql: "PRAGMA schema_version")
+            try source.backup(to: target, pagesPerStep: 4096) { try progress($0) }
+          }
+        }
       }
     }
   }

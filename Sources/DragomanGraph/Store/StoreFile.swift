@@ -3,6 +3,20 @@ import GRDB
 
 /// What can be told of a database file before SQLite opens it.
 enum StoreFile {
+  /// Checks that a path can be that of a database, whatever is there.
+  ///
+  /// - Throws: `.unreachable`.
+  static func checkName(_ path: String) throws(StoreError) {
+    if path.isEmpty { throw StoreError(.unreachable, "The path of the database is empty.") }
+    guard !FilePath.isCut(path) else {
+      throw StoreError(
+        .unreachable,
+        "The path of the database holds U+0000, at which the system would end it.",
+        path: path
+      )
+    }
+  }
+
   /// Checks that a store can be opened at `path`.
   ///
   /// - Returns: Whether the file has to be made.
@@ -67,6 +81,14 @@ enum StoreFile {
     guard FileManager.default.isWritableFile(atPath: folder) else {
       throw StoreError(.permission, "The folder \(folder) may not be written.", path: path)
     }
+    guard FilePath.hasRoom(forNameOf: path, ending: "-journal") else {
+      throw StoreError(
+        .unreachable,
+        "The name of the database is too long: SQLite keeps files beside it, with -journal behind its name.",
+        help: "name it with 8 bytes less than the file system takes, mostly 255",
+        path: path
+      )
+    }
   }
 
   /// A SQLite file starts with 16 known bytes (https://www.sqlite.org/fileformat.html); an empty
@@ -86,7 +108,7 @@ enum StoreFile {
       throw StoreError(
         .notAStore,
         "The file is not a SQLite database.",
-        help: "name another file with -d",
+        help: "open another file",
         path: path
       )
     }

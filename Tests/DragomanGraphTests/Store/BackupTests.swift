@@ -49,6 +49,17 @@ import Testing
     #expect(!names.contains { $0.hasSuffix(".part") })
   }
 
+  @Test("A backup that is stopped leaves nothing, and what stood there")
+  func stopped() throws {
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let store = try filled("a.db", rows: 100)
+    _ = try store.backup(to: file("b.db"))
+    let before = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    #expect(throws: StoreError.self) { try store.backup(to: file("b.db"), unless: { true }) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == before)
+    #expect(try count("b.db") == 100)
+  }
+
   @Test("A backup is of one moment while another transaction is open, and ends without it")
   func inUse() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }

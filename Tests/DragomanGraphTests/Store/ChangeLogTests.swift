@@ -45,7 +45,9 @@ import Testing
             "\(change.attributes[index].name): \(Self.text(change.old?[index]))"
               + " > \(Self.text(change.new?[index]))"
           }
-          found.append("\(change.entity)\(change.identity) " + values.joined(separator: ", "))
+          found.append(
+            "\(change.entity)\(change.keys.first ?? []) " + values.joined(separator: ", ")
+          )
         }
       }
       try session.commit()

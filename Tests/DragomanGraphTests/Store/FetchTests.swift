@@ -198,15 +198,104 @@ struct FetchTests {
     #expect(throws: StoreError.self) { try store.count(FetchRequest("Person", filter: huge)) }
     let list = Filter.where("id", .in, .values((1...100_000).map { .integer($0) }))
     #expect(try store.count(FetchRequest("Person", filter: list)) == 4)
-    for depth in [5, 15, 99, 500] {
+    for depth in [5, 15, 31, 99, 500] {
       var deep = Filter.where("id", .equalTo, 1)
       for _ in 0..<depth { deep = .not(.and([.where("id", .greaterThan, 0), deep])) }
       do {
         #expect(try store.count(FetchRequest("Person", filter: deep)) == (depth % 2 == 0 ? 1 : 3))
       } catch {
-        #expect(error.code == .badRequest && depth > 15)
+        #expect(error.code == .badRequest && depth > 31)
+        #expect(error.message.hasPrefix("The predicate is nested deeper than 64 levels"))
       }
     }
+  }
+
+  @Test("A chain that code makes pair by pair is not deep, whichever way it leans")
+  func chains() throws {
+    let store = try store(Self.person, Self.rows)
+    let tests = (0..<1_000).map { Filter.where("id", .equalTo, .value(.number("\($0)"))) }
+    let left = tests.reduce(.constant(false)) { .or([$0, $1]) }
+    let right = tests.reversed().reduce(.constant(false)) { .or([$1, $0]) }
+    let twice = (0..<1_000).reduce(left) { filter, _ in .not(.not(filter)) }
+    for filter in [left, right, twice] {
+      #expect(try store.count(FetchRequest("Person", filter: filter)) == 4)
+    }
+  }
+
+  @Test("ANDs and ORs in turns go to the depth that is promised, in any place of a statement")
+  func alternation() throws {
+    let store = try store(Self.person, Self.rows)
+    var deep = Filter.where("id", .equalTo, 1)
+    for _ in 0..<31 {
+      deep = .or([.where("id", .equalTo, 4), deep])
+      deep = .and([.where("id", .greaterThan, 0), deep])
+    }
+    let request = FetchRequest("Person", filter: deep, limit: 5)
+    #expect(try store.count(request) == 2 && store.exists(request))
+    #expect(try store.rows(request.with { $0.columns = ["id"] }) == [[1], [4]])
+    let table = request.with {
+      $0.columns = ["name"]
+      $0.isDistinct = true
+    }
+    #expect(try store.count(table) == 2)
+  }
+
+  @Test(
+    "A number is compared with integers by its value, whole or not",
+    arguments: [
+      ("id > 1.5", [2, 3, 4]), ("id >= 1.5", [2, 3, 4]), ("id < 1.5", [1]), ("id <= 1.5", [1]),
+      ("id < -1.5", []), ("id > -0.5", [1, 2, 3, 4]), ("1.5 < id", [2, 3, 4]),
+      ("id == 1.5", []), ("id != 1.5", [1, 2, 3, 4]), ("NOT id == 1.5", [1, 2, 3, 4]),
+      ("id < 9223372036854775808", [1, 2, 3, 4]), ("id > 9223372036854775807.5", []),
+      ("id > -1e30", [1, 2, 3, 4]), ("id >= 9e999", []), ("id IN {1.5, 2, 1e30}", [2]),
+      ("id IN {1.5}", []), ("id BETWEEN {1.5, 3.5}", [2, 3]),
+      ("id BETWEEN {-1e30, 1e30}", [1, 2, 3, 4]),
+      ("id BETWEEN {1e30, 1e31}", []), ("id BETWEEN {1, 2.5}", [1, 2]), ("id == 2.0", [2]),
+      ("id > $x", [2, 3, 4]),
+    ] as [(String, [Int64])]
+  )
+  func numbersBesideIntegers(predicate: String, expected: [Int64]) throws {
+    #expect(try ids(predicate, ["x": "1.5"]) == expected)
+  }
+
+  @Test("A number that is no integer keeps the meaning of null, in the store and in memory")
+  func fractionsAndNull() throws {
+    let graph = ObjectGraph(
+      Model(entities: [Entity(name: "T", attributes: [Attribute(name: "n", type: .int32)])])
+    )
+    for value in [StoredValue.null, -1, 0, 1] { try graph.add("T", ["n": value]) }
+    let store = try graph.store()
+    for (predicate, count) in [
+      ("n < 1e30", 3), ("n > 1e30", 0), ("NOT n < 1e30", 1), ("n != 0.5", 4), ("n == 0.5", 0),
+      ("NOT n > 0.5", 3), ("n < -0.5", 1), ("n >= -0.5", 2), ("NOT n BETWEEN {0.5, 1e30}", 3),
+      ("NOT n IN {0.5}", 4),
+    ] {
+      let request = FetchRequest("T", filter: try Filter(parsing: predicate))
+      #expect(try store.count(request) == count, "\(predicate)")
+      let memory = MemoryFetch(try ResolvedRequest(request, in: graph.layout))
+      #expect(try memory.objects(of: graph.objects).count == count, "\(predicate)")
+    }
+  }
+
+  @Test("Infinity is found by a number beyond all others")
+  func infinity() throws {
+    let entity = Entity(name: "T", attributes: [Attribute(name: "d", type: .double)])
+    let store = try store(entity, [[.real(.infinity)], [.real(-.infinity)], [.real(1)], [.null]])
+    for (predicate, count) in [
+      ("d == 9e999", 1), ("d < 1e309", 2), ("d == -9e999", 1), ("d == 'inf'", 1),
+      ("d IN {1, 9e999}", 2),
+    ] {
+      let request = FetchRequest("T", filter: try Filter(parsing: predicate))
+      #expect(try store.count(request) == count, "\(predicate)")
+    }
+  }
+
+  @Test(
+    "An attribute whose name is no word is named in quotes",
+    arguments: ["#\"odd\\\"name\" == 'a'", "#'odd\"name' == 'a'"]
+  )
+  func quotedNames(predicate: String) throws {
+    #expect(try ids(predicate) == [1])
   }
 
   @Test("An expression without end stops the fetch with a message")

@@ -26,6 +26,27 @@ import Testing
     )
   }
 
+  /// A model of which one attribute has become two that have changed places.
+  private static var swapped: Model {
+    let names = [("born", "died"), ("died", "born")]
+    return Model(entities: [
+      Entity(
+        name: "P",
+        attributes: [Attribute(name: "id", type: .int32)]
+          + names.map { name, before in
+            Attribute(name: name, type: .date).with { $0.renamedFrom = before }
+          },
+        uniqueKeys: [["id"]]
+      )
+    ])
+  }
+
+  private static var pair: Model {
+    var pair = swapped
+    for index in 1...2 { pair.entities[0].attributes[index].renamedFrom = nil }
+    return pair
+  }
+
   private static let subentity = Entity(name: "Q", attributes: [Attribute(name: "x")], parent: "P")
 
   private func write(_ id: Int64, with writer: EntityWriter) throws {
@@ -67,6 +88,75 @@ import Testing
     }
     #expect(first.model == second.model)
     #expect(try second.count(FetchRequest("P")) == 2)
+  }
+
+  @Test("A session is refused, too, where names have changed places")
+  func swappedNames() throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try first.write { session in
+      try session.begin()
+      let entity = try #require(try session.grow(to: Self.pair).entity(named: "P"))
+      _ = try session.writer(for: entity, slots: entity.attributes, mode: .upsert)
+      try session.commit()
+      try second.migrate(to: Self.swapped)
+      let error = #expect(throws: StoreError.self) { try session.begin() }
+      #expect(error?.code == .migrated)
+    }
+  }
+
+  /// Models of P and C, and what the first becomes.
+  private static func linked(_ link: Relationship, _ attributes: [Attribute] = []) -> Model {
+    let id = [Attribute(name: "id", type: .int32)]
+    return Model(entities: [
+      Entity(name: "P", attributes: id + attributes, relationships: [link], uniqueKeys: [["id"]]),
+      Entity(name: "C", attributes: id, uniqueKeys: [["id"]]),
+      Entity(name: "D", table: "C", attributes: [], parent: "C"),
+    ])
+  }
+
+  @Test(
+    "Contexts neither save nor read where what they name means something else",
+    arguments: [
+      (pair, swapped), (pair, model(named: "birth")),
+      (linked(.toMany("c", "C")), linked(.toMany("c", "C", isOrdered: true))),
+      (linked(.toOne("c", "D")), linked(.toOne("c", "C"))),
+      (linked(.toOne("c", "C"), [Attribute(name: "n")]), linked(.toOne("c", "C"))),
+      (
+        linked(.toOne("c", "C"), [Attribute(name: "n")]),
+        linked(.toOne("c", "C"), [Attribute(name: "n", type: .decimal)])
+      ),
+    ]
+  )
+  func otherMeaning(old: Model, new: Model) async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let stack = try Stack(old, at: .file(path))
+    try await stack.write { try $0.insert("P")["id"] = 1 }
+    try second.migrate(to: new, drops: true)
+    let saved = await #expect(throws: StoreError.self) {
+      try await stack.write { try $0.insert("P")["id"] = 2 }
+    }
+    #expect(saved?.code == .migrated)
+    let read = await #expect(throws: StoreError.self) {
+      try await stack.read { try $0.fetch(FetchRequest("P")).count }
+    }
+    #expect(read?.code == .migrated)
+    #expect(try second.count(FetchRequest("P")) == 1)
+  }
+
+  @Test(
+    "A migration that only adds disturbs nobody",
+    arguments: [
+      linked(.toOne("c", "C"), [Attribute(name: "more", isIndexed: true)]),
+      linked(.toOne("c", "C").with { $0.isRequired = true }),
+    ]
+  )
+  func additions(new: Model) async throws {
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let stack = try Stack(Self.linked(.toOne("c", "C")), at: .file(path))
+    try second.migrate(to: new)
+    try await stack.write { try $0.insert("P")["id"] = 1 }
+    let count = try await stack.read { try $0.fetch(FetchRequest("P")).count }
+    #expect(count == 1)
   }
 
   @Test("What others only add does not disturb a session")

@@ -54,6 +54,17 @@ struct TableFetchTests {
     #expect(try answers(request) == [["Zeta", 1, "0.00"]])
   }
 
+  @Test("The number of objects of a to-one has an order and is compared with numbers")
+  func countOfToOnes() throws {
+    let request = FetchRequest(
+      "Person",
+      sortKeys: [SortKey("companies", ascending: false)],
+      columns: ["town", .count("company", as: "companies")],
+      groupBy: ["town"]
+    ).with { $0.having = .where("companies", .greaterThan, 0) }
+    #expect(try answers(request) == [[.null, 1], ["Bergen", 1], ["Oslo", 1]])
+  }
+
   @Test("Distinct rows come once, in their order")
   func distinct() throws {
     let request = FetchRequest("Phone", columns: ["kind"]).with { $0.isDistinct = true }

@@ -9,6 +9,8 @@ import Foundation
 package final class ModelLayout: Sendable {
   /// The model, with every inverse declared on both sides.
   package let model: Model
+  /// How often the store of the model was migrated so that rows that were made for the model before fit no more.
+  package let migrations: Int
   /// The entities, in declared order; an index into this list is how the rest refers to an entity.
   package let entities: [EntityLayout]
   /// The tables of objects; the entities of a family share one.
@@ -32,9 +34,14 @@ package final class ModelLayout: Sendable {
   /// Compiles a model.
   ///
   /// What `Model.validate()` finds fault with is left out, so that a faulty model traps nowhere.
-  package init(_ model: Model) {
+  ///
+  /// - Parameters:
+  ///   - model: The model.
+  ///   - migrations: How often its store was migrated; 0 for a model that is in no store.
+  package init(_ model: Model, migrations: Int = 0) {
     let model = model.completingInverses()
     self.model = model
+    self.migrations = migrations
     var byName: [NameKey: Int] = [:]
     for (index, entity) in model.entities.enumerated() where byName[NameKey(entity.name)] == nil {
       byName[NameKey(entity.name)] = index

@@ -23,6 +23,9 @@ package struct TableLayout: Sendable {
     package let attribute: Attribute?
     /// The name of the property it belongs to.
     package let property: String
+
+    /// The property of the row's object that changes with it; nil: a place in a list of another object.
+    var ownProperty: String? { if case .order = kind { nil } else { property } }
   }
 
   /// The table's name.

@@ -31,7 +31,7 @@ final class ServerFilling: CopyTarget {
         help: "wait for its end"
       )
     }
-    let model = try ServerModel.text(of: layout.model)
+    let model = try layout.storedText()
     guard let known = try connection.text("SELECT to_regclass('_dragoman_copies')::text") else {
       try make(model)
       return [:]
@@ -175,7 +175,7 @@ final class ServerFilling: CopyTarget {
         "SELECT setval(pg_get_serial_sequence('\(table)', 'id'), (SELECT max(id) FROM \(table)))"
       )
     }
-    try ServerModel.save(layout.model, to: connection)
+    try ServerModel.save(layout, to: connection)
     try connection.run("DROP TABLE _dragoman_copies")
     try connection.run("COMMIT")
   }

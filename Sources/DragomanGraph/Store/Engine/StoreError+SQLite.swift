@@ -26,6 +26,33 @@ extension StoreError {
     }
   }
 
+  /// There is no room beside a database, or for what SQLite sorts.
+  private static func full(_ path: String?) -> StoreError {
+    let named = getenv("SQLITE_TMPDIR") ?? getenv("TMPDIR")
+    let folder = named.map { String(cString: $0) } ?? "/var/tmp"
+    if let path, !isFull(FilePath.openFolder(of: path)), isFull(folder) {
+      return StoreError(
+        .full,
+        "The disk of the temporary files is full; nothing of the open transaction was kept.",
+        help: "free some space in \(folder), or name another folder in TMPDIR",
+        path: folder
+      )
+    }
+    return StoreError(
+      .full,
+      "The disk is full; nothing of the open transaction was kept.",
+      help: "free some space and run the same command again",
+      path: path
+    )
+  }
+
+  /// Whether the disk of a folder has less room than SQLite asks for at once.
+  private static func isFull(_ folder: String) -> Bool {
+    var status = statvfs()
+    guard statvfs(folder, &status) == 0 else { return false }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize) < 64 << 10
+  }
+
   /// Translates what SQLite or GRDB threw while working on the file at `path`.
   ///
   /// The result codes are those of https://www.sqlite.org/rescode.html.
@@ -68,13 +95,10 @@ extension StoreError {
         help: "ask for less, or by attributes that have an index",
         path: path
       )
-    case .SQLITE_FULL:
-      self.init(
-        .full,
-        "The disk is full; nothing of the open transaction was kept.",
-        help: "free some space and run the same command again",
-        path: path
-      )
+    case .SQLITE_FULL: self = Self.full(path)
+    // SQLite does not tell of its files beside a database that there is no room for them.
+    case .SQLITE_IOERR where path.map { Self.isFull(FilePath.openFolder(of: $0)) } == true:
+      self = Self.full(path)
     case .SQLITE_READONLY where database.extendedResultCode == .SQLITE_READONLY_DBMOVED:
       self.init(
         .migrated,

@@ -17,8 +17,10 @@ public final class ChangeLog {
     public internal(set) var formerEntity: String?
     /// Its attributes, inherited ones first.
     public let attributes: [Attribute]
-    /// The names of the properties that are its identity; empty where it has none.
-    public let identity: [String]
+    /// The names of the properties of its unique keys, the identity first; empty where it has none.
+    public let keys: [[String]]
+    /// Its primary key.
+    public let primaryKey: StoredValue
     /// The values before, in the order of the attributes; nil for a new row.
     public let old: [StoredValue]?
     /// The values after; nil for a row that was deleted.
@@ -33,14 +35,22 @@ public final class ChangeLog {
     public let name: String
     /// Whether it leads to one object at most.
     public let isToOne: Bool
-    /// The attributes of the targets' keys.
-    public let key: [Attribute]
-    /// The keys of the targets that the object had and has no more; of a to-one that did not change
+    /// The targets that the object had and has no more, each as often as that; of a to-one that did not change
     /// the target that it has.
-    public let old: [[StoredValue]]
-    /// The keys of the targets that it has and did not have; of a to-one that did not change the
-    /// target that it has.
-    public let new: [[StoredValue]]
+    public let old: [Target]
+    /// The targets that it has and did not have, each as often as that; of a to-one that did not change the
+    /// target that it has. Those of a list are in its order.
+    public let new: [Target]
+  }
+
+  /// What a link leads to: an object by its first unique key that has no null, or by its primary key.
+  public struct Target: Sendable, Hashable {
+    /// The attributes of the key; of a primary key one that is called `_pk`.
+    public let key: [Attribute]
+    /// Their values.
+    public let values: [StoredValue]
+    /// Its primary key.
+    public let primaryKey: StoredValue
   }
 
   private enum Kind: Int {
@@ -180,8 +190,8 @@ public final class ChangeLog {
   /// of which nothing but such links changed behind.
   ///
   /// - Parameters:
-  ///   - isSorted: Whether they come in the order of their tables and primary keys instead: rows that are taken
-  ///     back change in any order.
+  ///   - isSorted: Whether they come in the order of their tables and primary keys instead, new ones behind those
+  ///     whose keys they may have: rows that are taken back change in any order.
   ///   - body: Called with the change and the place of its last note; where nothing but links in
   ///     tables of their own changed, the place is nil. It must not write to the store.
   /// - Throws: What `body` throws, and `StoreError`.
@@ -191,11 +201,12 @@ public final class ChangeLog {
   ) throws {
     do {
       let rowKinds = [Kind.inserted, .old, .new, .deleted].map { "\($0.rawValue)" }
+      let isNew = "min(place) IS min(CASE kind WHEN \(Kind.inserted.rawValue) THEN place END)"
       let objects = try Row.fetchCursor(
         database,
         sql: "SELECT min(place), max(place) FROM temp.\(Self.table)"
           + " WHERE kind IN (\(rowKinds.joined(separator: ", "))) GROUP BY family, c0"
-          + " ORDER BY \(isSorted ? "family, c0" : "1")"
+          + " ORDER BY \(isSorted ? "family, \(isNew), c0" : "1")"
       )
       let note = try database.makeStatement(
         sql: "SELECT * FROM temp.\(Self.table) WHERE place = ?"

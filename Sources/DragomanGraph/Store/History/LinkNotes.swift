@@ -21,11 +21,13 @@ struct LinkNotes {
     let subject: ObservedTable.Subject
     let object: Object
     let owner: [StoredValue]
+    /// Whether its targets have an order, and may be there several times.
+    let isOrdered: Bool
     /// How often each place was taken less how often it was left: less than zero is what was there,
     /// more is what is there now.
     var places: [Place: Int] = [:]
-    /// The targets in the order in which they were noted, with their keys.
-    var targets: [(target: StoredValue, key: [StoredValue])] = []
+    /// The targets in the order in which they were noted.
+    var targets: [ChangeLog.Target] = []
   }
 
   private var lists: [List] = []
@@ -50,12 +52,14 @@ struct LinkNotes {
     let number = numbers[owner] ?? lists.count
     if number == lists.count {
       numbers[owner] = number
-      lists.append(List(subject: subject, object: object, owner: values))
+      lists.append(
+        List(subject: subject, object: object, owner: values, isOrdered: table.isOrdered)
+      )
       owners[object, default: []].append(number)
     }
     let position = table.isOrdered ? values[values.count - 1] : .null
     lists[number].places[Place(target: values[1], position: position), default: 0] += change
-    lists[number].targets.append((values[1], subject.targetKey(values)))
+    lists[number].targets += subject.links.prefix(1).map { $0.target(values) }
   }
 
   /// An object is deleted: its links need no telling.
@@ -104,17 +108,29 @@ struct LinkNotes {
 extension LinkNotes.List {
   /// What changed of the links; nil: they are what they were.
   var change: ChangeLog.Change? {
-    var balances: [StoredValue: Int] = [:]
-    for (place, balance) in places { balances[place.target, default: 0] += balance }
-    var told: Set<StoredValue> = []
-    let targets = targets.filter { told.insert($0.target).inserted }
-    let removed = targets.filter { balances[$0.target, default: 0] < 0 }.map(\.key)
-    let added = targets.filter { balances[$0.target, default: 0] > 0 }.map(\.key)
+    let (removed, added) = (targets(-1), targets(1))
     // Places that only moved up, or were taken again, are no change.
     if removed.isEmpty, added.isEmpty, order(where: { $0 < 0 }) == order(where: { $0 > 0 }) {
       return nil
     }
     return subject.change(owner, removed: removed, added: added)
+  }
+
+  /// The targets that are there more often than before, or with the sign -1 less often, each as often as that.
+  private func targets(_ sign: Int) -> [ChangeLog.Target] {
+    var counts: [StoredValue: Int] = [:]
+    for (place, balance) in places { counts[place.target, default: 0] += balance * sign }
+    let known = Dictionary(targets.map { ($0.primaryKey, $0) }) { first, _ in first }
+    var told: Set<StoredValue> = []
+    let candidates =
+      isOrdered
+      ? order { $0 * sign > 0 }
+      : targets.map(\.primaryKey).filter { told.insert($0).inserted }
+    return candidates.compactMap { target in
+      guard let count = counts[target], count > 0 else { return nil }
+      counts[target] = count - 1
+      return known[target]
+    }
   }
 
   /// The targets whose places have such a balance, in their order.

@@ -5,17 +5,25 @@ struct ObservedTable {
 
   /// What the rows of one entity say, and where the values stand.
   struct Subject {
-    /// A relationship, and where the key of its target stands.
+    /// A relationship, and where the keys of its target stand.
     struct Link {
       let name: String
       let isToOne: Bool
-      let key: [Attribute]
+      let keys: [Key]
+      /// Where the primary key of its target stands.
+      let place: Int
+    }
+
+    /// A unique key, and where its values stand.
+    struct Key {
+      let attributes: [Attribute]
       let places: Range<Int>
     }
 
     let name: String
     let attributes: [Attribute]
-    let identity: [String]
+    /// The names of the properties of its unique keys.
+    let keys: [[String]]
     let places: [Int]
     let links: [Link]
     /// The names of all relationships of the entity, in the order of the model.
@@ -70,15 +78,15 @@ struct ObservedTable {
     for relative in family {
       for link in relative.relationships where link.owner == relative.index {
         guard case .column(let column) = link.storage else { continue }
-        let key = Self.key(of: layout.entities[link.destination], layout, schemas)
+        let target = layout.entities[link.destination]
+        let keys = Self.note(target, by: column, in: layout, schemas, &noted)
         linkOfColumn[column] = Subject.Link(
           name: link.name,
           isToOne: true,
-          key: key.map(\.attribute),
-          places: noted.count..<noted.count + key.count
+          keys: keys,
+          place: noted.count
         )
-        let target = layout.entities[link.destination]
-        noted += key.map { Self.value($0.value, of: target, by: column, in: schemas) }
+        noted.append { $0(Schema.quoted(column)) }
       }
     }
     self.noted = noted
@@ -89,7 +97,7 @@ struct ObservedTable {
       return Subject(
         name: relative.name,
         attributes: known.map(\.0),
-        identity: relative.uniqueKeys.first?.map(\.name) ?? [],
+        keys: relative.uniqueKeys.map { $0.map(\.name) },
         places: known.map(\.1),
         links: relative.relationships.compactMap { link in
           if case .column(let column) = link.storage { linkOfColumn[column] } else { nil }
@@ -108,11 +116,9 @@ struct ObservedTable {
     objects = join.ownerTable
     isOrdered = join.hasPosition
     let (owner, target) = (layout.entities[link.owner], layout.entities[link.destination])
-    let ownerKey = Self.key(of: owner, layout, schemas)
-    let targetKey = Self.key(of: target, layout, schemas)
-    noted = [{ $0("owner") }, { $0("target") }]
-    noted += ownerKey.map { Self.value($0.value, of: owner, by: "owner", in: schemas) }
-    noted += targetKey.map { Self.value($0.value, of: target, by: "target", in: schemas) }
+    var noted: [Value] = [{ $0("owner") }, { $0("target") }]
+    let ownerKeys = Self.note(owner, by: "owner", in: layout, schemas, &noted)
+    let targetKeys = Self.note(target, by: "target", in: layout, schemas, &noted)
     if isOrdered { noted.append { $0("position") } }
     entityOf = { row in
       guard owner.hasEntityColumn else { return "NULL" }
@@ -120,20 +126,13 @@ struct ObservedTable {
         "(SELECT _entity FROM \($0).\(Schema.quoted(owner.table)) WHERE _pk = \(row).owner)"
       }
     }
-    let first = 2 + ownerKey.count
+    self.noted = noted
     let subject = Subject(
       name: owner.name,
-      attributes: ownerKey.map(\.attribute),
-      identity: ownerKey.map(\.attribute.name),
-      places: Array(2..<first),
-      links: [
-        Subject.Link(
-          name: link.name,
-          isToOne: false,
-          key: targetKey.map(\.attribute),
-          places: first..<first + targetKey.count
-        )
-      ],
+      attributes: ownerKeys.flatMap(\.attributes),
+      keys: ownerKeys.map { $0.attributes.map(\.name) },
+      places: ownerKeys.flatMap(\.places),
+      links: [Subject.Link(name: link.name, isToOne: false, keys: targetKeys, place: 1)],
       relationships: owner.relationships.map(\.name)
     )
     root = subject
@@ -153,24 +152,43 @@ struct ObservedTable {
 
   // MARK: - Keys
 
-  /// The parts of an entity's identity, those of to-ones resolved; its primary key where it has none.
-  private static func key(
-    of entity: EntityLayout,
+  /// Notes the unique keys of the object that a column refers to.
+  ///
+  /// - Returns: Where they stand.
+  private static func note(
+    _ target: EntityLayout,
+    by column: String,
+    in layout: ModelLayout,
+    _ schemas: [String],
+    _ noted: inout [Value]
+  ) -> [Subject.Key] {
+    target.uniqueKeys.map { key in
+      let parts = parts(of: key, target, layout, schemas)
+      let first = noted.count
+      noted += parts.map { value($0.value, of: target, by: column, in: schemas) }
+      return Subject.Key(attributes: parts.map(\.attribute), places: first..<noted.count)
+    }
+  }
+
+  /// The parts of a unique key, those of to-ones resolved by the identities of their targets.
+  private static func parts(
+    of key: [EntityLayout.KeyPart],
+    _ entity: EntityLayout,
     _ layout: ModelLayout,
     _ schemas: [String],
     depth: Int = 0
   ) -> [(attribute: Attribute, value: Value)] {
-    // A chain of to-ones that leads back to itself has no end.
-    guard let identity = entity.uniqueKeys.first, depth <= layout.entities.count else {
-      return [(Attribute(name: "_pk", type: .int64), { $0("_pk") })]
-    }
-    return identity.flatMap { part -> [(attribute: Attribute, value: Value)] in
+    key.flatMap { part -> [(attribute: Attribute, value: Value)] in
       switch part.property {
       case .attribute(let slot):
         return [(entity.attributes[slot], { $0(Schema.quoted(part.column)) })]
       case .relationship(let slot):
         let target = layout.entities[entity.relationships[slot].destination]
-        let parts = key(of: target, layout, schemas, depth: depth + 1)
+        // A chain of to-ones that leads back to itself has no end.
+        let identity = depth < layout.entities.count ? target.uniqueKeys.first : nil
+        let parts =
+          identity.map { self.parts(of: $0, target, layout, schemas, depth: depth + 1) }
+          ?? [(Attribute(name: "_pk", type: .int64), { $0("_pk") })]
         return parts.map { inner in
           var attribute = inner.attribute
           attribute.name = parts.count == 1 ? part.name : "\(part.name).\(attribute.name)"
@@ -212,7 +230,7 @@ extension ObservedTable.Subject {
     Self(
       name: relative.name,
       attributes: attributes,
-      identity: identity,
+      keys: keys,
       places: places,
       links: links,
       relationships: relative.relationships.map(\.name)
@@ -229,7 +247,7 @@ extension ObservedTable.Subject {
     return Self(
       name: name,
       attributes: attributes + gone.map { other.attributes[$0] },
-      identity: identity,
+      keys: keys,
       places: places + gone.map { other.places[$0] },
       links: links + other.links.filter { isNew($0, links, \.name) },
       relationships: relationships + other.relationships.filter { isNew($0, relationships, \.self) }
@@ -253,53 +271,60 @@ extension ObservedTable.Subject {
     new: [StoredValue]?,
     formerly former: String? = nil
   ) -> ChangeLog.Change {
-    func key(_ values: [StoredValue]?, _ link: Link) -> [[StoredValue]] {
-      guard let key = values.map({ Array($0[link.places]) }), key.contains(where: { $0 != .null })
-      else { return [] }
-      return [key]
+    func target(_ values: [StoredValue]?, _ link: Link) -> [ChangeLog.Target] {
+      guard let values, values[link.place] != .null else { return [] }
+      return [link.target(values)]
     }
     let isOther = old != nil && new != nil && former.map { !hasSameBytes($0, name) } == true
     return ChangeLog.Change(
       entity: name,
       formerEntity: isOther ? former : nil,
       attributes: attributes,
-      identity: identity,
+      keys: keys,
+      primaryKey: (new ?? old)?[0] ?? .null,
       old: old.map { values in places.map { values[$0] } },
       new: new.map { values in places.map { values[$0] } },
       links: links.map { link in
         ChangeLog.Links(
           name: link.name,
           isToOne: link.isToOne,
-          key: link.key,
-          old: key(old, link),
-          new: key(new, link)
+          old: target(old, link),
+          new: target(new, link)
         )
       }
     )
   }
 
-  /// The key of a link's target, given what was noted.
-  func targetKey(_ values: [StoredValue]) -> [StoredValue] {
-    links.first.map { Array(values[$0.places]) } ?? []
-  }
-
   /// A change of the links of an object, given what was noted of one of them.
   func change(
     _ owner: [StoredValue],
-    removed: [[StoredValue]],
-    added: [[StoredValue]]
+    removed: [ChangeLog.Target],
+    added: [ChangeLog.Target]
   ) -> ChangeLog.Change {
     let values = places.map { owner[$0] }
     return ChangeLog.Change(
       entity: name,
       formerEntity: nil,
       attributes: attributes,
-      identity: identity,
+      keys: keys,
+      primaryKey: owner[0],
       old: values,
       new: values,
       links: links.map {
-        ChangeLog.Links(name: $0.name, isToOne: false, key: $0.key, old: removed, new: added)
+        ChangeLog.Links(name: $0.name, isToOne: false, old: removed, new: added)
       }
+    )
+  }
+}
+
+extension ObservedTable.Subject.Link {
+  /// The link's target, given what was noted: by its first unique key that has no null, or by its primary key.
+  func target(_ values: [StoredValue]) -> ChangeLog.Target {
+    let key = keys.first { !values[$0.places].contains(.null) }
+    return ChangeLog.Target(
+      key: key?.attributes ?? [Attribute(name: "_pk", type: .int64)],
+      values: key.map { Array(values[$0.places]) } ?? [values[place]],
+      primaryKey: values[place]
     )
   }
 }

@@ -58,7 +58,7 @@ public struct Migration: Sendable, Hashable {
   public init(from old: Model, to new: Model, drops: Bool = false) {
     let old = old.completingInverses()
     let wanted = new.completingInverses()
-    let first = ModelMatch(from: old, to: wanted)
+    let first = ModelMatch(from: old, to: wanted, drops: drops)
     model = old.migrated(to: wanted, first, drops: drops).withTablesOfRoots()
     var faults = first.faults
     faults += wanted.validate().map { "The model is faulty: \($0)" }
@@ -77,7 +77,7 @@ public struct Migration: Sendable, Hashable {
     let plan = MigrationPlan(
       from: ModelLayout(old),
       to: ModelLayout(model),
-      ModelMatch(from: old, to: model)
+      ModelMatch(from: old, to: model, drops: drops)
     )
     self.plan = plan
     self.faults = plan.faults

@@ -38,7 +38,7 @@ extension MigrationChecks {
         )
       }
     }
-    return checks + inverseChecks + destinationChecks
+    return checks + inverseChecks + ownerChecks + destinationChecks
   }
 
   /// One-to-one: no two owners may have the same target.
@@ -64,15 +64,33 @@ extension MigrationChecks {
     }
   }
 
+  /// Links of objects that will not have the relationship any more.
+  private var ownerChecks: [Check] {
+    links.compactMap { link, known in
+      guard let known else { return nil }
+      let owner = plan.new.entities[link.owner]
+      let lost = strays(of: known.owner, to: owner)
+      guard !lost.isEmpty,
+        plan.oldTable(of: owner.table) == plan.old.entities[known.owner].table
+      else { return nil }
+      let query = LinkMove.query(known, false, plan.old)
+      return linkCheck(
+        on: known.owner,
+        reading: [known],
+        "_pk IN (SELECT owner FROM (\(query))) AND \(isOne(of: lost))"
+      ) { count, examples in
+        "\(owner.name).\(link.name) cannot move: links stand in \(Self.objects(count))"
+          + " \(Self.strangers(count, to: owner)) (\(examples))."
+      }
+    }
+  }
+
   /// Links that lead to objects which the new destination does not include.
   private var destinationChecks: [Check] {
     links.compactMap { link, known in
       guard let known else { return nil }
       let destination = plan.new.entities[link.destination]
-      let kept = Set(destination.family.compactMap { plan.match.entities[$0] })
-      let lost = plan.old.entities[known.destination].family.filter {
-        !kept.contains($0) && plan.match.successor(ofEntity: $0) != nil
-      }
+      let lost = strays(of: known.destination, to: destination)
       guard !lost.isEmpty,
         plan.oldTable(of: destination.table) == plan.old.entities[known.destination].table
       else { return nil }

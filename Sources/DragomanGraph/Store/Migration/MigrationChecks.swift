@@ -9,12 +9,22 @@ struct MigrationChecks {
     /// The old table and the rows that are in the way.
     let table: String
     let condition: String
-    /// What is shown of such a row: expressions, and whether their values are secret.
-    var shown: [(sql: String, isSensitive: Bool)]
+    /// What is shown of such a row.
+    var shown: [Shown]
     /// The old relationships whose links it asks for.
     var links: [RelationshipLayout] = []
     /// The fault, for the number of rows and examples of them.
     let sentence: (Int, String) -> String
+  }
+
+  /// A part of what is shown of a row.
+  struct Shown {
+    /// An expression.
+    let sql: String
+    /// Whether its values are secret.
+    var isSensitive = false
+    /// Whether it is a word of the sentence, and no value.
+    var isWord = false
   }
 
   /// How many rows are named in a fault.
@@ -30,27 +40,45 @@ struct MigrationChecks {
       let count = try Int.fetchOne(database, sql: "SELECT count(*) \(from)") ?? 0
       guard count > 0 else { continue }
       let shown = check.shown.map(\.sql).joined(separator: ", ")
-      let rows = try Row.fetchAll(
-        database,
-        sql: "SELECT DISTINCT \(shown) \(from) ORDER BY _pk LIMIT \(Self.exampleCount)"
+      let rows = try RawStatement(
+        "SELECT DISTINCT \(shown) \(from) ORDER BY _pk LIMIT \(Self.exampleCount)",
+        in: database
       )
-      let examples = rows.map { row in
-        zip(row.databaseValues, check.shown).map { value, shown in
-          shown.isSensitive ? "•••" : Self.text(value)
-        }.joined(separator: " ")
+      var examples: [String] = []
+      try rows.forEachRow { row in
+        let texts = check.shown.enumerated().map { column, shown in
+          if shown.isSensitive { return "•••" }
+          let value = row.stored(Int32(column))
+          if case .text(let word) = value, shown.isWord { return word }
+          return Self.text(value)
+        }
+        examples.append(texts.joined(separator: " "))
       }
       faults.append(check.sentence(count, examples.joined(separator: "; ")))
     }
     return faults
   }
 
-  private static func text(_ value: DatabaseValue) -> String {
-    switch value.storage {
-    case .null: "null"
-    case .int64(let integer): String(integer)
-    case .double(let real): "\(real)"
-    case .string(let text): text.utf8.count > 60 ? text.prefix(60) + "…" : text
-    case .blob(let data): "\(data.count) bytes"
+  static func text(_ value: StoredValue) -> String {
+    switch value {
+    case .null: return "null"
+    case .integer(let integer): return String(integer)
+    case .real(let real): return "\(real)"
+    case .text(let text):
+      let shown =
+        text.unicodeScalars.count > 60 ? String(text.unicodeScalars.prefix(60)) + "…" : text
+      // What cannot be told from the words around it stands in quotes.
+      return shown.utf8.allSatisfy(isPlain) && !text.isEmpty
+        ? shown : JSONString.quoted(shown, .lines)
+    case .blob(let bytes): return "\(bytes.count) bytes"
+    }
+  }
+
+  /// Letters, digits, and the signs of numbers, dates and names.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x80...: true
+    default: "-+.:_/@".utf8.contains(byte)
     }
   }
 
@@ -85,7 +113,7 @@ struct MigrationChecks {
                 table: table,
                 condition:
                   "\(column) NOT NULL AND \(ConversionFunction.name)(\(column), \(number)) IS NULL",
-                shown: [(column, known.isSensitive || attribute.isSensitive)]
+                shown: [Shown(sql: column, isSensitive: known.isSensitive || attribute.isSensitive)]
                   + key(of: plan.old.entities[place.entity], behind: "of"),
                 sentence: { count, examples in
                   "\(name) cannot become \(attribute.described) from \(known.described):"
@@ -127,11 +155,7 @@ struct MigrationChecks {
     _ name: String,
     in table: String
   ) -> [Check] {
-    let family = plan.old.entities[place.entity].family
-    let kept = Set(entity.family.compactMap { plan.match.entities[$0] })
-    let lost = family.filter {
-      !kept.contains($0) && plan.match.successor(ofEntity: $0) != nil
-    }
+    let lost = strays(of: place.entity, to: entity)
     guard !lost.isEmpty else { return [] }
     return [
       Check(
@@ -139,11 +163,19 @@ struct MigrationChecks {
         condition: "\(Schema.quoted(known.column)) NOT NULL AND \(isOne(of: lost))",
         shown: key(of: plan.old.entities[place.entity], behind: nil),
         sentence: { count, examples in
-          "\(name) cannot move: a value stands in \(Self.objects(count)) that are no \(entity.name)"
+          "\(name) cannot move: values stand in \(Self.objects(count)) \(Self.strangers(count, to: entity))"
             + " (\(examples))."
         }
       )
     ]
+  }
+
+  /// The old entities below one, itself among them, that stay and are not below the new one.
+  func strays(of old: Int, to new: EntityLayout) -> [Int] {
+    let kept = Set(new.family.compactMap { plan.match.entities[$0] })
+    return plan.old.entities[old].family.filter {
+      !kept.contains($0) && plan.match.successor(ofEntity: $0) != nil
+    }
   }
 
   // MARK: - Keys
@@ -157,7 +189,8 @@ struct MigrationChecks {
       guard !parts.contains(where: { $0 == nil }) else { return nil }
       let columns = parts.compactMap { $0 }
       let wasUnique = plan.oldSchema.indexes.contains { old in
-        old.isUnique && old.table == change.old && Set(old.columns) == Set(columns.map(\.column))
+        old.isUnique && old.table == change.old
+          && Set(old.columns) == Set(columns.compactMap(\.column))
       }
       if wasUnique && !columns.contains(where: \.isFilled) { return nil }
       let expressions = columns.map(\.sql)
@@ -169,7 +202,7 @@ struct MigrationChecks {
       return Check(
         table: change.old,
         condition: condition,
-        shown: columns.map { ($0.sql, $0.isSensitive) },
+        shown: columns.map { Shown(sql: $0.sql, isSensitive: $0.isSensitive) },
         sentence: { count, examples in
           "[\(index.columns.joined(separator: ", "))] cannot be a unique key of \(index.table):"
             + " \(Self.objects(count)) share their values (\(examples))."
@@ -179,7 +212,8 @@ struct MigrationChecks {
   }
 
   private struct KeyPart {
-    let column: String
+    /// The old column; nil: there is none.
+    let column: String?
     let sql: String
     /// Whether it will have other values than it has.
     let isFilled: Bool
@@ -188,19 +222,25 @@ struct MigrationChecks {
 
   /// A column of a key as it will be; nil where that cannot be said of the old table.
   private func part(of column: String, in change: MigrationPlan.TableChange) -> KeyPart? {
-    let attribute = plan.new.entities.lazy.filter { $0.table == change.new }
-      .flatMap(\.entity.attributes).first { $0.column.utf8.elementsEqual(column.utf8) }
-    guard let source = change.sources[column] else { return nil }
-    var sql = Schema.quoted(source.column)
-    if let number = source.conversion { sql = "\(ConversionFunction.name)(\(sql), \(number))" }
+    let found = plan.new.entities.lazy.filter { $0.table == change.new }
+      .flatMap { entity in entity.entity.attributes.map { (entity, $0) } }
+      .first { hasSameBytes($0.1.column, column) }
+    let attribute = found?.1
+    let source = change.sources[column]
+    var sql = source.map { Schema.quoted($0.column) } ?? "NULL"
+    if let number = source?.conversion { sql = "\(ConversionFunction.name)(\(sql), \(number))" }
     // Two values may become one.
-    var isFilled = source.conversion != nil
-    if let attribute, attribute.isRequired, let value = attribute.defaultValue {
-      sql = "coalesce(\(sql), \(value.literal))"
+    var isFilled = source?.conversion != nil
+    if let (entity, attribute) = found, attribute.isRequired, let value = attribute.defaultValue {
+      sql =
+        "CASE WHEN \(membership(of: entity)) THEN coalesce(\(sql), \(value.literal)) ELSE \(sql) END"
       isFilled = true
+    } else if source == nil {
+      // It is null in all objects.
+      return nil
     }
     return KeyPart(
-      column: source.column,
+      column: source?.column,
       sql: sql,
       isFilled: isFilled,
       isSensitive: attribute?.isSensitive ?? false
@@ -251,15 +291,20 @@ struct MigrationChecks {
   }
 
   /// How a row is called: its identity, else its `_pk`.
-  func key(of entity: EntityLayout, behind word: String?) -> [(String, Bool)] {
-    let word = word.map { [("'\($0)'", false)] } ?? []
-    guard let identity = entity.uniqueKeys.first else { return word + [("'_pk ' || _pk", false)] }
+  func key(of entity: EntityLayout, behind word: String?) -> [Shown] {
+    let word = word.map { [Shown(sql: "'\($0)'", isWord: true)] } ?? []
+    guard let identity = entity.uniqueKeys.first else {
+      return word + [Shown(sql: "'_pk ' || _pk", isWord: true)]
+    }
     return word
       + identity.map { part in
         guard case .attribute(let slot) = part.property else {
-          return (Schema.quoted(part.column), false)
+          return Shown(sql: Schema.quoted(part.column))
         }
-        return (Schema.quoted(part.column), entity.attributes[slot].isSensitive)
+        return Shown(
+          sql: Schema.quoted(part.column),
+          isSensitive: entity.attributes[slot].isSensitive
+        )
       }
   }
 
@@ -271,6 +316,10 @@ struct MigrationChecks {
     "\(objects(count)) \(count == 1 ? one : many)"
   }
 
+  static func strangers(_ count: Int, to entity: EntityLayout) -> String {
+    "that \(count == 1 ? "is" : "are") no \(entity.name)"
+  }
+
   private static func values(_ count: Int) -> String {
     count == 1 ? "1 value does" : "\(count) values do"
   }
@@ -278,7 +327,7 @@ struct MigrationChecks {
 
 extension Attribute {
   /// The type, with its scale.
-  fileprivate var described: String {
+  var described: String {
     type.rawValue + (rules.scale.map { " with scale \($0)" } ?? "")
   }
 }

@@ -10,6 +10,11 @@ extension MigrationPlan {
     let type: AttributeType
     /// The entities whose rows are filled, by their new names; nil: all rows of the table.
     let entities: [String]?
+
+    /// The same for rows that come back.
+    var addition: RowAddition {
+      RowAddition(table: table, column: column, value: value, entities: entities)
+    }
   }
 
   /// What the rows of a table are called.
@@ -54,6 +59,15 @@ extension MigrationPlan {
     return renames.isEmpty ? nil : .renamed(renames)
   }
 
+  /// What the rows that stay get, for rows that come back when an import is taken back.
+  var additions: [RowAddition] {
+    let names: [RowAddition] = tables.compactMap { change in
+      guard case .all(let name) = naming(of: change) else { return nil }
+      return .name(name, in: change.new)
+    }
+    return names + fills.map(\.addition)
+  }
+
   /// The columns of a table that have another name in the new one, in one order: old and new.
   func renames(of table: TableChange) -> [(old: String, new: String)] {
     table.sources.sorted { $0.key < $1.key }.map { (old: $0.value.column, new: $0.key) }
@@ -70,6 +84,44 @@ extension MigrationPlan {
   /// The tables that have another name, objects and links: old and new.
   var tableRenames: [(old: String, new: String)] {
     (tables.map { (old: $0.old, new: $0.new) } + keptJoins).filter { !hasSameBytes($0.old, $0.new) }
+  }
+
+  // MARK: - Who writes meanwhile
+
+  /// The model that the store has afterwards.
+  ///
+  /// - Parameter known: What it has before.
+  /// - Returns: The model, with a migration more where rows and links of before do not fit.
+  func layout(after known: ModelLayout) -> ModelLayout {
+    // A tool that does not know the number loses it: none is to come twice then.
+    let step = onlyGrows ? 0 : Int.random(in: 1...1 << 30)
+    return ModelLayout(new.model, migrations: known.migrations &+ step)
+  }
+
+  /// Whether rows and links that somebody goes on to write for the old model fit the new one: all that they name is
+  /// where it was, and means the same.
+  var onlyGrows: Bool {
+    onlyAdds && moves.isEmpty && orders.isEmpty && tableRenames.isEmpty && keepsLinks && keepsKeys
+      && tables.allSatisfy { renames(of: $0).isEmpty }
+  }
+
+  private var keepsKeys: Bool {
+    let keys = Set(newSchema.indexes.filter(\.isUnique).map(\.identity))
+    return oldSchema.indexes.allSatisfy { !$0.isUnique || keys.contains($0.identity) }
+  }
+
+  /// Whether links that stay lead to the same entities, and are told in the same way.
+  private var keepsLinks: Bool {
+    new.links.allSatisfy { link in
+      guard let known = predecessor(of: link) else { return true }
+      let (before, after) = (known.relationship, link.relationship)
+      let inverse = new.inverse(of: link).flatMap { predecessor(of: $0) }
+      return before.kind == after.kind && before.isOrdered == after.isOrdered
+        && before.allowsRepeats == after.allowsRepeats
+        && match.entities[link.destination] == known.destination
+        && new.isExclusive(link) == old.isExclusive(known)
+        && (known.inverse == nil || inverse == old.inverse(of: known))
+    }
   }
 
   // MARK: - What goes

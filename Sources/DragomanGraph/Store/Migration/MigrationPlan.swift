@@ -81,15 +81,22 @@ struct MigrationPlan: Sendable {
     }
   }
 
-  /// Whether rows of the old tables are rows of the new ones, as they are.
+  /// Whether rows of the old tables are rows of the new ones, as they are, but for what they get besides (`additions`).
   var onlyAdds: Bool {
-    conversions.isEmpty && goneEntities.isEmpty
+    conversions.isEmpty && goneEntities.isEmpty && keepsNames
       && oldSchema.tables.allSatisfy { old in
         guard let new = newSchema.table(named: old.name) else { return false }
         return old.columns.allSatisfy { column in
           new.columns.contains { hasSameBytes($0.name, column.name) && $0.type == column.type }
         }
       }
+  }
+
+  /// Whether all entities that stay have their names, which rows and references that wait have.
+  private var keepsNames: Bool {
+    new.entities.allSatisfy { entity in
+      match.entities[entity.index].map { hasSameBytes(old.entities[$0].name, entity.name) } ?? true
+    }
   }
 
   /// The old table of a new one.

@@ -12,7 +12,9 @@ struct MigrationSteps {
         let below = entity.entity.parent.map { " as a sub-entity of \($0)" } ?? ""
         let names = (entity.entity.attributes.map(\.name) + entity.entity.relationships.map(\.name))
           .joined(separator: ", ")
-        add(.add, entity.name, "Add the entity \(entity.name)\(below) (\(names)).")
+        let isLost = entity.entity.renamedFrom.map { plan.old.entity(named: $0) == nil } ?? false
+        let lost = isLost ? Self.lost(entity.entity.renamedFrom) : ""
+        add(.add, entity.name, "Add the entity \(entity.name)\(below) (\(names))\(lost).")
       }
     }
     for entity in plan.old.entities where plan.match.successor(ofEntity: entity.index) == nil {
@@ -56,6 +58,10 @@ struct MigrationSteps {
         ?? "Make \(name) an entity without a parent."
       add(.change, name, sentence)
     }
+    if entity.entity.admitsStubs != old.entity.admitsStubs {
+      let verb = entity.entity.admitsStubs ? "Admit" : "Admit no"
+      add(.change, name, "\(verb) stubs of \(name), objects of which only the key is known.")
+    }
     if entity.entity.isAbstract != old.entity.isAbstract {
       add(.change, name, "Make \(name) \(entity.entity.isAbstract ? "abstract" : "concrete").")
     }
@@ -86,7 +92,9 @@ struct MigrationSteps {
     let filling = attribute.isRequired ? attribute.defaultValue.map { Self.text($0) } : nil
     guard let place else {
       let filled = filling.map { ", \($0) in all objects" } ?? ""
-      add(.add, entity.name, attribute.name, "Add \(name) (\(attribute.type.rawValue))\(filled).")
+      let lost = lost(attribute.renamedFrom, of: entity)
+      let sentence = "Add \(name) (\(attribute.type.rawValue))\(filled)\(lost)."
+      add(.add, entity.name, attribute.name, sentence)
       return
     }
     let known = plan.old.entities[place.entity].entity.attributes[property: place]
@@ -121,6 +129,9 @@ struct MigrationSteps {
         filling.map { "Make \(name) required; null becomes \($0)." } ?? "Make \(name) required."
       add(.change, entity.name, attribute.name, sentence)
     }
+    if !attribute.isRequired && known.isRequired {
+      add(.change, entity.name, attribute.name, "Make \(name) optional.")
+    }
     if attribute.isIndexed != known.isIndexed {
       let verb = attribute.isIndexed ? "Add an" : "Remove the"
       add(.change, entity.name, attribute.name, "\(verb) index of \(name).")
@@ -138,12 +149,24 @@ struct MigrationSteps {
     }
   }
 
+  /// What is said of a property that is new though it has an earlier name: nothing in the database has that one.
+  private func lost(_ name: String?, of entity: EntityLayout) -> String {
+    guard let name, let known = plan.match.entities[entity.index].map({ plan.old.entities[$0] }),
+      known.property(named: name) == nil
+    else { return "" }
+    return Self.lost(name)
+  }
+
+  private static func lost(_ name: String?) -> String {
+    name.map { "; nothing is called \($0) (renamedFrom)" } ?? ""
+  }
+
   private static func text(_ value: StoredValue) -> String {
     switch value {
     case .null: "null"
     case .integer(let integer): String(integer)
     case .real(let real): "\(real)"
-    case .text(let text): "\"\(text)\""
+    case .text(let text): JSONString.quoted(text, .lines)
     case .blob(let bytes): "\(bytes.count) bytes"
     }
   }
@@ -158,7 +181,8 @@ struct MigrationSteps {
         .add,
         entity.name,
         link.name,
-        "Add \(name) (\(link.relationship.described) \(destination))."
+        "Add \(name) (\(link.relationship.described) \(destination))"
+          + "\(lost(link.relationship.renamedFrom, of: entity))."
       )
       return
     }

@@ -17,10 +17,20 @@ extension Model {
     var newer = other
     var conflicts: [String] = []
     for (index, entity) in other.entities.enumerated() {
-      if let known = match.entities[index] { conflicts += entities[known].conflicts(with: entity) }
+      let former = match.entities[index].map { entities[$0] }
+      conflicts +=
+        former.map { $0.conflicts(with: entity) }
+        ?? renamed(
+          entity.name,
+          entities.map { ($0.name, $0.renamedFrom) },
+          other.entities.map(\.name)
+        )
       for (property, attribute) in entity.attributes.enumerated() {
         guard let place = match.attributes[index][property] else {
           conflicts += conflict(attribute.name, of: entity, isAttribute: true)
+          let known = former?.attributes.map { ($0.name, $0.renamedFrom) } ?? []
+          let names = entity.attributes.map(\.name)
+          conflicts += renamed(attribute.name, of: entity, known, names)
           continue
         }
         let owner = entities[place.entity]
@@ -32,6 +42,9 @@ extension Model {
       for (property, relationship) in entity.relationships.enumerated() {
         guard let place = match.relationships[index][property] else {
           conflicts += conflict(relationship.name, of: entity, isAttribute: false)
+          let known = former?.relationships.map { ($0.name, $0.renamedFrom) } ?? []
+          let names = entity.relationships.map(\.name)
+          conflicts += renamed(relationship.name, of: entity, known, names)
           continue
         }
         let owner = entities[place.entity]
@@ -51,6 +64,29 @@ extension Model {
       conflicts += model.validate().filter { !own.contains($0) }.map(\.description)
     }
     return Growth(model: model, conflicts: conflicts)
+  }
+
+  /// Whether what is new has the name that something in the store had before, which the newer model does not know.
+  ///
+  /// - Parameters:
+  ///   - name: The new name.
+  ///   - owner: The entity of a property; nil: it is an entity's name.
+  ///   - known: What there is, with the names of before.
+  ///   - names: What the newer model has.
+  /// - Returns: The conflict, a sentence.
+  private func renamed(
+    _ name: String,
+    of owner: Entity? = nil,
+    _ known: [(name: String, renamedFrom: String?)],
+    _ names: [String]
+  ) -> [String] {
+    let successor = known.first { known in
+      known.renamedFrom.map { hasSameBytes($0, name) } ?? false
+        && !names.contains { hasSameBytes($0, known.name) }
+    }
+    guard let successor else { return [] }
+    let place = owner.map { "\($0.name)." } ?? ""
+    return ["\(place)\(name) is called \(successor.name) in the database (renamedFrom)."]
   }
 
   /// Whether a new property has the name of one of the other kind.

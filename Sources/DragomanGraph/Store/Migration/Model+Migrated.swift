@@ -96,8 +96,12 @@ extension Entity {
       entity.relationships
     ) { $0.name }
     guard !drops else { return entity }
+    // Below another parent it is found by the keys of that one, unless it names one of its own.
+    let isMoved = kept.parent.map(NameKey.init) != entity.parent.map(NameKey.init)
+    let inherited = isMoved ? new.ancestors(of: entity).flatMap(\.uniqueKeys) : []
     let identityChanges =
-      entity.identity != nil && kept.identity.map { !entity.uniqueKeys.contains($0) } ?? false
+      (entity.identity ?? inherited.first) != nil
+      && kept.identity.map { !entity.uniqueKeys.contains($0) } ?? false
     let columns = Set(
       entity.attributes.map { NameKey($0.name) }
         + entity.relationships.filter { $0.kind == .toOne }.map { NameKey($0.name) }
@@ -107,7 +111,9 @@ extension Entity {
       entity.relationships.filter { $0.kind == .toMany }.map { NameKey($0.name) }
     ).subtracting(columns)
     for key in kept.uniqueKeys.dropFirst(identityChanges ? 1 : 0)
-    where !entity.uniqueKeys.contains(key) && !key.contains(where: { gone.contains(NameKey($0)) }) {
+    where !entity.uniqueKeys.contains(key) && !inherited.contains(key)
+      && !key.contains(where: { gone.contains(NameKey($0)) })
+    {
       entity.uniqueKeys.append(key)
     }
     for list in kept.indexes where !entity.indexes.contains(list) { entity.indexes.append(list) }

@@ -19,11 +19,17 @@ struct ModelMatch {
   private(set) var faults: [String] = []
 
   /// Compares two models.
-  init(from old: Model, to new: Model) {
+  ///
+  /// - Parameters:
+  ///   - old: What there is.
+  ///   - new: What is wanted.
+  ///   - drops: Whether what `new` does not name goes: then a name that is taken by such a thing is free.
+  init(from old: Model, to new: Model, drops: Bool = false) {
     let pairs = Self.pairs(
       old.entities.map { Named($0.name, $0.renamedFrom) },
       new.entities.map { Named($0.name, $0.renamedFrom) },
       prefix: "",
+      drops: drops,
       &faults
     )
     entities = pairs
@@ -37,6 +43,7 @@ struct ModelMatch {
           known?.attributes.map { Named($0.name, $0.renamedFrom) } ?? [],
           entity.attributes.map { Named($0.name, $0.renamedFrom) },
           prefix: entity.name + ".",
+          drops: drops,
           &faults
         ).map { place in place.flatMap { p in other.map { Place(entity: $0, property: p) } } }
       )
@@ -45,11 +52,36 @@ struct ModelMatch {
           known?.relationships.map { Named($0.name, $0.renamedFrom) } ?? [],
           entity.relationships.map { Named($0.name, $0.renamedFrom) },
           prefix: entity.name + ".",
+          drops: drops,
           &faults
         ).map { place in place.flatMap { p in other.map { Place(entity: $0, property: p) } } }
       )
     }
     matchRelatives(old, new)
+    checkKinds(old, new)
+  }
+
+  /// A property goes on with one of its kind only.
+  private mutating func checkKinds(_ old: Model, _ new: Model) {
+    for (index, entity) in new.entities.enumerated() {
+      guard let known = entities[index].map({ old.entities[$0] }) else { continue }
+      func check(_ name: String, _ before: String?, _ others: [String], _ kind: String) {
+        guard let before, others.contains(where: { hasSameBytes($0, before) }) else { return }
+        faults.append(
+          "\(entity.name).\(name) was called \(before) before (renamedFrom), but that is \(kind) in the database."
+        )
+      }
+      for (property, attribute) in entity.attributes.enumerated()
+      where attributes[index][property] == nil {
+        let names = known.relationships.map(\.name)
+        check(attribute.name, attribute.renamedFrom, names, "a relationship")
+      }
+      for (property, relationship) in entity.relationships.enumerated()
+      where relationships[index][property] == nil {
+        let names = known.attributes.map(\.name)
+        check(relationship.name, relationship.renamedFrom, names, "an attribute")
+      }
+    }
   }
 
   /// The new entity that goes on with an old one.
@@ -89,6 +121,7 @@ struct ModelMatch {
     _ old: [Named],
     _ new: [Named],
     prefix: String,
+    drops: Bool,
     _ faults: inout [String]
   ) -> [Int?] {
     var pairs = [Int?](repeating: nil, count: new.count)
@@ -101,7 +134,7 @@ struct ModelMatch {
         // Renamed by an earlier migration; what has the old name now is something else.
         if same.renamedFrom == source { continue }
         let givesWay = new.contains { $0.renamedFrom == item.name && $0.name != item.name }
-        if !givesWay {
+        if !givesWay, !(drops && !new.contains { $0.name == source }) {
           if !new.contains(where: { $0.name == source }) {
             faults.append(
               "\(prefix)\(item.name.name) was called \(source.name) before (renamedFrom),"

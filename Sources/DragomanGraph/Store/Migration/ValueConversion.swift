@@ -65,7 +65,7 @@ struct ValueConversion: Sendable {
       return same(text(value)) { CalendarDuration($0)?.description }.map(StoredValue.text)
     case .uuid:
       return text(value).flatMap(UUID.init(uuidString:)).map { .text($0.uuidString.lowercased()) }
-    case .url: return text(value).flatMap { isAbsolute($0) ? .text($0) : nil }
+    case .url: return text(value).flatMap { URLText.isURL($0) ? .text($0) : nil }
     case .json: return json(value).map(StoredValue.text)
     case .data: return text(value).flatMap(bytes).map(StoredValue.blob)
     }
@@ -115,7 +115,7 @@ struct ValueConversion: Sendable {
       let real = Double(integer)
       return Int64(exactly: real) == integer ? real : nil
     case .text(let text):
-      if old.type == .string, text == "inf" || text == "-inf" { return Double(text) }
+      if old.type == .string, let real = Double(text), isSpelled(text, real) { return real }
       guard let digits = digits(value), let real = Double(digits), real.isFinite,
         DecimalText.canonical("\(real)") == digits
       else { return nil }
@@ -124,9 +124,20 @@ struct ValueConversion: Sendable {
     }
   }
 
+  /// Whether a text is what such a number becomes as a text, which may have an exponent.
+  private func isSpelled(
+    _ text: String,
+    _ real: some BinaryFloatingPoint & LosslessStringConvertible
+  )
+    -> Bool
+  {
+    !real.isNaN && hasSameBytes(real.description, text)
+  }
+
   /// Rounded to binary32 only where the digits say no more than that.
   private func float(_ value: StoredValue) -> Double? {
-    if case .text = value {
+    if case .text(let text) = value {
+      if old.type == .string, let real = Float(text), isSpelled(text, real) { return Double(real) }
       guard let digits = digits(value), let real = Float(digits), real.isFinite,
         DecimalText.canonical("\(real)") == digits
       else { return nil }
@@ -165,9 +176,42 @@ struct ValueConversion: Sendable {
       let data = Data(text.utf8)
       let isJSON =
         (try? JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)) != nil
-      return isJSON ? text : nil
+      return isJSON ? CompactJSON.text(text).flatMap { hasRepeats($0) ? nil : $0 } : nil
     default: return text(value)
     }
+  }
+
+  /// Whether an object in a compact text has a member twice.
+  private func hasRepeats(_ json: String) -> Bool {
+    let bytes = Array(json.utf8)
+    // The names of each object around the place; nil: it is a list.
+    var levels: [Set<ArraySlice<UInt8>>?] = []
+    var mayBeName = false
+    var index = 0
+    while index < bytes.count {
+      switch bytes[index] {
+      case UInt8(ascii: "{"):
+        levels.append([])
+        mayBeName = true
+      case UInt8(ascii: "["): levels.append(nil)
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): levels.removeLast()
+      case UInt8(ascii: ","): mayBeName = true
+      case UInt8(ascii: "\""):
+        let start = index
+        index += 1
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+          index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        if mayBeName, levels.last?.map({ $0 }) != nil {
+          let name = bytes[start..<min(index, bytes.count)]
+          if levels[levels.count - 1]?.insert(name).inserted == false { return true }
+        }
+        mayBeName = false
+      default: mayBeName = false
+      }
+      index += 1
+    }
+    return false
   }
 
   private func word(_ text: String) -> String? {
@@ -180,10 +224,6 @@ struct ValueConversion: Sendable {
       return nil
     }
     return Array(data)
-  }
-
-  private func isAbsolute(_ text: String) -> Bool {
-    URLComponents(string: text)?.scheme?.isEmpty == false
   }
 
   /// The text, if it is spelled canonically.

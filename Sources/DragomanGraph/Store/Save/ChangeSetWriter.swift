@@ -47,7 +47,9 @@ extension ChangeSetWriter {
           ours: .integer(change.version + 1),
           theirs: .null
         )
-      case .storeTrumps, .rollback: outcome.dropped.insert(place)
+      case .storeTrumps, .rollback:
+        outcome.dropped.insert(place)
+        outcome.gone.insert(place)
       case .objectTrumps, .overwrite: try insert(place, change)
       }
       return

@@ -295,7 +295,7 @@ final class PendingChangesWriter: ChangeSetWriter {
     return ContextError(
       .duplicate,
       "Another \(entity.name) has the same value of \(columns), which is unique"
-        + " (the object is \(entity.rootName) \(place.key)).",
+        + ": \(entity.rootName) \(place.key) cannot have it, too.",
       object: layout.objectID(of: place),
       help: "change the value and save again"
     )

@@ -8,6 +8,8 @@ struct SaveOutcome {
   var kept: Set<RowKey> = []
   /// Rows whose changes the policy dropped, with their links.
   var dropped: Set<RowKey> = []
+  /// Rows that others have deleted, and that the policy leaves so.
+  var gone: Set<RowKey> = []
   /// Columns of rows besides that a deletion has cleared.
   var cleared: [RowKey: [Int: StoredValue]] = [:]
   /// Links that were to be written and were there already.

@@ -11,7 +11,7 @@ struct StoredModel: Sendable {
   ///
   /// - Throws: as `load(_:)`; `.damaged` for what is no table.
   init(_ database: Database) throws {
-    layout = ModelLayout(try Self.load(database))
+    layout = try Self.load(database)
     let strangers = try Self.strangers(in: database)
     if !strangers.isEmpty {
       let names = Set(Schema(layout).tables.map { Self.folded($0.name) })
@@ -45,13 +45,13 @@ struct StoredModel: Sendable {
   ///
   /// Reads `PRAGMA encoding`, `PRAGMA application_id`, `PRAGMA user_version`, `sqlite_master` and `_dragoman_model`.
   /// - Throws: `.notAStore`, `.newerFormat` or `.damaged`.
-  static func load(_ database: Database) throws -> Model {
+  static func load(_ database: Database) throws -> ModelLayout {
     let encoding = try String.fetchOne(database, sql: "PRAGMA encoding") ?? ""
     guard encoding == "UTF-8" else {
       throw StoreError(
         .notAStore,
         "The database holds its text as \(encoding), and Dragoman compares text as UTF-8.",
-        help: "name another file with -d"
+        help: "open another file"
       )
     }
     let application = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
@@ -62,13 +62,13 @@ struct StoredModel: Sendable {
         """
     )
     guard application == Schema.applicationID else {
-      if application == 0 && tables.isEmpty { return Model() }
+      if application == 0 && tables.isEmpty { return ModelLayout(Model()) }
       throw StoreError(
         .notAStore,
         tables.isEmpty
           ? "The database belongs to another program (application_id \(application))."
           : "The database holds tables that Dragoman did not make: \(tables.prefix(5).joined(separator: ", ")).",
-        help: "name another file with -d"
+        help: "open another file"
       )
     }
     try check(try strangers(in: database)) { $0.starts(with: "_dragoman_".utf8) }
@@ -88,7 +88,7 @@ struct StoredModel: Sendable {
     guard let text else {
       throw StoreError(.damaged, "The database has lost its model (_dragoman_model is empty).")
     }
-    return try Model(stored: text)
+    return try ModelLayout(stored: text)
   }
 
   /// The views and virtual tables of a database: what has no page of its own
@@ -126,8 +126,8 @@ struct StoredModel: Sendable {
   }
 
   /// Stores the model in place of the one that was there.
-  static func save(_ model: Model, to database: Database) throws {
-    let text = try JSONDocument.text(model)
+  static func save(_ layout: ModelLayout, to database: Database) throws {
+    let text = try layout.storedText()
     try database.execute(
       sql: "INSERT INTO _dragoman_model (id, model) VALUES (1, ?)"
         + " ON CONFLICT (id) DO UPDATE SET model = excluded.model",

@@ -74,12 +74,7 @@ struct ServerModel: Sendable {
   ///
   /// - Throws: `StoreError`, `.damaged`.
   static func layout(of text: String) throws(StoreError) -> ModelLayout {
-    ModelLayout(try Model(stored: text))
-  }
-
-  /// A model as it is stored.
-  static func text(of model: Model) throws -> String {
-    try JSONDocument.text(model)
+    try ModelLayout(stored: text)
   }
 
   /// The hash of what is stored now; nil where nothing is.
@@ -88,8 +83,8 @@ struct ServerModel: Sendable {
   }
 
   /// Stores a model in place of the one that was there.
-  static func save(_ model: Model, to connection: any ServerConnection) throws {
-    let text = try text(of: model)
+  static func save(_ layout: ModelLayout, to connection: any ServerConnection) throws {
+    let text = try layout.storedText()
     try connection.run(
       "INSERT INTO _dragoman_model (id, format, model) VALUES (1, \(Schema.formatVersion), $1::text)"
         + " ON CONFLICT (id) DO UPDATE SET model = excluded.model",

@@ -262,7 +262,10 @@ final class ServerSession: StoreWriter {
   // MARK: - Work
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
-    try StoreError.onServer(store.name) { try body(reader(layout)) }
+    guard layout.migrations == self.layout.migrations else {
+      throw StoreError.migrated(at: store.name)
+    }
+    return try StoreError.onServer(store.name) { try body(reader(layout)) }
   }
 
   func write(
@@ -271,12 +274,7 @@ final class ServerSession: StoreWriter {
     _ policy: MergePolicy
   ) throws -> SaveOutcome {
     guard layout === self.layout || self.layout.holds(layout) else {
-      throw StoreError(
-        .migrated,
-        "The database was migrated to another model since it was opened; nothing was written.",
-        help: "open it again with the new model",
-        path: store.name
-      )
+      throw StoreError.migrated(at: store.name)
     }
     return try StoreError.onServer(store.name) {
       let writer = ServerWriter(connection, layout, in: self.layout, schema, policy: policy)
@@ -322,7 +320,7 @@ final class ServerSession: StoreWriter {
           "change the map, open the store with `onConflict: .migrate`, or import into another database"
       )
       let isNew = try connection.text("SELECT to_regclass('_dragoman_model')::text") == nil
-      let new = ModelLayout(grown)
+      let new = ModelLayout(grown, migrations: layout.migrations)
       let known = schema.tables.map(\.name)
       let distribution = try distributing(new, besides: known, schema.distribution)
       guard isNew || grown != layout.model else {
@@ -352,9 +350,10 @@ final class ServerSession: StoreWriter {
           "UPDATE \(Schema.quoted(entity.table)) SET _entity = $1::text",
           [try ServerParameter(entity.name)]
         )
+        try RowAddition.note([.name(entity.name, in: entity.table)], sql)
       }
       try connection.run("SET CONSTRAINTS ALL DEFERRED")
-      try ServerModel.save(grown, to: connection)
+      try ServerModel.save(new, to: connection)
       layout = new
       self.schema = schema
       isGrown = true

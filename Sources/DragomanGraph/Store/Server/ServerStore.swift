@@ -130,13 +130,7 @@ package final class ServerStore: ObjectStore, Sendable {
     } catch let error as StoreError where error.code == .damaged {
       // Names that are gone may have gone by a migration.
       let now = try connected { try ServerModel($0).layout }
-      guard !now.holds(layout) else { throw error }
-      throw StoreError(
-        .migrated,
-        "The database was migrated to another model since it was opened.",
-        help: "open it again with the new model",
-        path: name
-      )
+      throw now.holds(layout) ? error : .migrated(at: name)
     }
   }
 
@@ -249,7 +243,9 @@ package final class ServerStore: ObjectStore, Sendable {
         try session.begin()
         let old = session.layout.model
         try session.grow(to: model)
-        for fill in session.layout.fills(since: old) { try session.connection.fill(fill) }
+        let fills = session.layout.fills(since: old)
+        for fill in fills { try session.connection.fill(fill) }
+        try RowAddition.note(fills.map(\.addition), session.sql)
         try session.commit()
       }
     }

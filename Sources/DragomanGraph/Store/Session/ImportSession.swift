@@ -36,7 +36,11 @@ package protocol ImportSession: AnyObject {
   ///
   /// - Throws: `StoreError`, `.busy` where somebody else writes and does not end.
   func begin() throws(StoreError)
-  /// The same, unless one is open.
+  /// Begins a transaction, and gives waiting for who writes up when it is asked to stop, where the store can do that.
+  ///
+  /// - Throws: As `begin()`; `.busy`, too, where it was asked.
+  func begin(unless shouldStop: @escaping () -> Bool) throws(StoreError)
+  /// The same as `begin()`, unless one is open.
   func beginIfNeeded() throws(StoreError)
   /// Refuses what the commit would, because links lead nowhere; for those who end without one.
   ///
@@ -94,6 +98,8 @@ extension ImportSession {
   package func beginAlone() throws(StoreError) { try beginIfNeeded() }
 
   package func waitForOthers(while isWanted: @escaping () -> Bool) {}
+
+  package func begin(unless shouldStop: @escaping () -> Bool) throws(StoreError) { try begin() }
 }
 
 extension ImportSession {

@@ -58,10 +58,16 @@ extension WriteSession {
   }
 
   /// Refuses what leaves rows in tables of others that refer to objects that are gone.
-  private func refuseOthers() throws {
+  ///
+  /// Runs `PRAGMA foreign_key_check`.
+  ///
+  /// - Throws: `StoreError`, `.protected`, with the table; GRDB's errors.
+  func refuseOthers() throws {
+    let own = layout.tables.map { Schema.literal($0.name) }.joined(separator: ", ")
     let row = try Row.fetchOne(
       database,
-      sql: "SELECT \"table\", parent FROM pragma_foreign_key_check LIMIT 1"
+      sql: "SELECT \"table\", parent FROM pragma_foreign_key_check"
+        + " WHERE parent COLLATE NOCASE IN (\(own)) LIMIT 1"
     )
     guard let row else { return }
     let table: String = try row.stored(0, of: "foreign_key_check")

@@ -63,7 +63,8 @@ extension WriteSession {
   ///     what the import wrote sees that it is gone.
   ///   - keep: Called between portions of the work.
   /// - Returns: What was done, and what is in the way.
-  /// - Throws: `StoreError`; `.undo` where nothing is kept of it.
+  /// - Throws: `StoreError`; `.undo` where nothing is kept of it, `.protected` where rows of others' tables refer to
+  ///   objects that would go.
   package func takeBack(
     _ entry: ImportLedgerEntry,
     after later: [Int64] = [],
@@ -80,6 +81,8 @@ extension WriteSession {
         if raisesVersions { try reversal.raiseVersions() }
         let report = try report(entry, reversal)
         if report.isPossible {
+          // Who only looks back at a copy leaves nothing.
+          if raisesVersions, reversal.leavesReferences { try refuseOthers() }
           var undone = entry
           undone.status = .undone
           try undone.save(to: database)

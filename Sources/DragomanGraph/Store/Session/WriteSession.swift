@@ -113,13 +113,7 @@ public final class WriteSession: ImportSession {
   /// What was only added since is no reason.
   /// - Throws: `.migrated`.
   func check(_ rows: ModelLayout) throws(StoreError) {
-    guard rows !== layout, !layout.holds(rows) else { return }
-    throw StoreError(
-      .migrated,
-      "The database was migrated to another model since it was opened; nothing was written.",
-      help: "open it again with the new model",
-      path: path
-    )
+    if rows !== layout, !layout.holds(rows) { throw StoreError.migrated(at: path) }
   }
 
   /// Makes everything since `begin` durable: `COMMIT`.
@@ -156,9 +150,9 @@ public final class WriteSession: ImportSession {
   @discardableResult
   public func grow(to model: Model) throws(StoreError) -> Model {
     let stored = try run { try StoredModel.load(database) }
-    if stored != layout.model { layout = ModelLayout(stored) }
+    if stored.model != layout.model || stored.migrations != layout.migrations { layout = stored }
     let isNew = try run { try !database.hasTable("_dragoman_model") }
-    let grown = try stored.grown(
+    let grown = try stored.model.grown(
       to: model,
       at: path,
       help:
@@ -166,19 +160,21 @@ public final class WriteSession: ImportSession {
     )
     if isNew { try run { try StoredModel.initialize(database) } }
     let old = Schema(layout)
-    let layout = ModelLayout(grown)
+    let layout = ModelLayout(grown, migrations: stored.migrations)
     let new = Schema(layout)
-    for table in new.tables where old.table(named: table.name) == nil {
-      try checkName(of: table.name)
-    }
     for index in new.renamedIndexes(of: old) {
-      try run { try database.execute(sql: "DROP INDEX IF EXISTS \(Schema.quoted(index.name))") }
+      try run {
+        if let removal = try index.removal(in: database) { try database.execute(sql: removal) }
+      }
+    }
+    for table in new.tables where old.table(named: table.name) == nil {
+      try run { try Schema.checkIsFree(table.name, in: database, at: path) }
     }
     for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
     for index in new.newIndexes(than: old) { try make(index, in: layout) }
     try nameEntities(in: layout, before: old)
-    if isNew || grown != stored {
-      try run { try StoredModel.save(grown, to: database) }
+    if isNew || grown != stored.model {
+      try run { try StoredModel.save(layout, to: database) }
       self.layout = layout
       modelChanged = true
     }
@@ -190,6 +186,7 @@ public final class WriteSession: ImportSession {
   /// Runs `CREATE INDEX`; where that fails `SELECT … GROUP BY … HAVING count(*) > 1`.
   private func make(_ index: Schema.Index, in layout: ModelLayout) throws(StoreError) {
     try run {
+      if try index.isThere(in: database, at: path) { return }
       do {
         try database.execute(sql: index.sql)
       } catch let error as DatabaseError where error.isUniqueViolation {
@@ -224,6 +221,7 @@ public final class WriteSession: ImportSession {
           sql: "UPDATE \(Schema.quoted(entity.table)) SET _entity = ?",
           arguments: [entity.name]
         )
+        try RowAddition.note([.name(entity.name, in: entity.table)], sql)
       }
     }
   }
@@ -385,19 +383,6 @@ public final class WriteSession: ImportSession {
     let made = try run { try PrimaryKeys(table: table, database: database) }
     keys[table] = made
     return made
-  }
-
-  /// A table that we did not make is not taken over.
-  private func checkName(of table: String) throws(StoreError) {
-    let exists = try run { try database.hasTable(table) }
-    if exists {
-      throw StoreError(
-        .modelConflict,
-        "The database has a table \(table) already that Dragoman does not know as an entity.",
-        help: "give the entity another name with `table:` in the map",
-        path: path
-      )
-    }
   }
 
   @discardableResult

@@ -187,20 +187,22 @@ struct Changeset {
   ///   - database: The connection, in a transaction.
   ///   - table: The table whose changes are not made.
   ///   - left: Called with each row that is left alone.
+  /// - Returns: Whether references of any table may lead nowhere now. SQLite does not ask again when the transaction
+  ///   ends.
   /// - Throws: What SQLite refuses.
   func apply(
     to database: Database,
     without table: String,
     _ left: (Row, Conflict) -> Void
-  ) throws(DatabaseError) {
-    if isEmpty { return }
+  ) throws(DatabaseError) -> Bool {
+    if isEmpty { return false }
     // A trigger of somebody's may roll back everything (`RAISE(ROLLBACK)`), and SQLite goes on with the rest, each of
     // which would be for good.
     let watch = CommitBan()
     database.add(transactionObserver: watch)
     defer { database.remove(transactionObserver: watch) }
     var bytes = bytes
-    try withoutActuallyEscaping(left) { left throws(DatabaseError) in
+    let leavesReferences = try withoutActuallyEscaping(left) { left throws(DatabaseError) in
       let listener = Listener(table, database.sqliteConnection, left)
       let code = bytes.withUnsafeMutableBytes { buffer in
         sqlite3changeset_apply(
@@ -217,6 +219,7 @@ struct Changeset {
             guard let context else { return 2 }
             let listener = Unmanaged<Listener>.fromOpaque(context).takeUnretainedValue()
             if sqlite3_get_autocommit(listener.connection) != 0 { return 2 }
+            if kind == DRAGOMAN_CHANGESET_FOREIGN_KEY { listener.leavesReferences = true }
             guard let iterator, let conflict = Conflict(kind), let row = Row(iterator) else {
               return 0
             }
@@ -227,6 +230,7 @@ struct Changeset {
         )
       }
       try withExtendedLifetime(listener) { () throws(DatabaseError) in try Self.check(code) }
+      return listener.leavesReferences
     }
     guard database.isInsideTransaction else {
       throw DatabaseError(
@@ -234,6 +238,7 @@ struct Changeset {
         message: "a trigger has rolled back the transaction"
       )
     }
+    return leavesReferences
   }
 
   /// Refuses each commit: a changeset is applied within a transaction that is somebody else's to end.
@@ -251,6 +256,7 @@ struct Changeset {
     let table: String
     let connection: OpaquePointer?
     let left: (Row, Conflict) -> Void
+    var leavesReferences = false
 
     init(
       _ table: String,

@@ -38,6 +38,8 @@ struct RecordedRun: Codable {
   ///
   /// Those behind it are others'.
   var lastWaiting: Int64?
+  /// What the rows that were there got when the model was changed since; nil: nothing.
+  var additions: [RowAddition]?
   /// How many rows the changesets have.
   var rowCount = 0
   /// Who records it.
@@ -119,15 +121,6 @@ struct RecordedRun: Codable {
         + " ON CONFLICT (run, part) DO UPDATE SET changes = excluded.changes",
       [.integer(run), .blob(Array(try JSONEncoder().encode(self)))]
     )
-  }
-
-  /// Whether the run is still recorded: who ends forgets the oldest ones.
-  static func isThere(_ run: Int64, _ sql: any SharedSQL) throws(StoreError) -> Bool {
-    try !sql.integers(
-      "part",
-      "FROM \(table) WHERE run = ?1 AND part = 0",
-      [.integer(run)]
-    ).isEmpty
   }
 
   /// Reads part 0; nil where the run is not recorded.

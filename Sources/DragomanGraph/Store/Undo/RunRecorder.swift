@@ -98,8 +98,12 @@ package final class RunRecorder {
     if let limit, recorded.rowCount > limit {
       return try giveUp("more than \(limit) rows changed")
     }
-    if hasParts, try !RecordedRun.isThere(number ?? Self.provisionalNumber, sql()) {
-      return try giveUp("other imports that ended meanwhile left no room for its record")
+    if hasParts {
+      // Who ends forgets the oldest ones, and who changes the model writes it down.
+      guard let kept = try RecordedRun.load(number ?? Self.provisionalNumber, sql()) else {
+        return try giveUp("other imports that ended meanwhile left no room for its record")
+      }
+      recorded.additions = kept.additions
     }
     try store()
     guard !changes.isEmpty else { return }

@@ -9,4 +9,11 @@ extension RunReversal {
     let links: String?
     let reason: Changeset.Conflict
   }
+
+  /// A row whose former values another one has that is still to be changed back.
+  struct Exchange {
+    let table: Int
+    let key: Int64
+    let values: [(column: String, value: StoredValue)]
+  }
 }

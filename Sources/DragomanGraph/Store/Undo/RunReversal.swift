@@ -30,6 +30,10 @@ struct RunReversal {
   private var recorded = RecordedRun(tables: [])
   private var isLast = false
   private var effects: [RowKey: Effect] = [:]
+  /// The rows that the run at hand wrote, where they are to get something besides.
+  private var written: Set<RowKey> = []
+  /// Whether rows of any table, of others' too, may refer to objects that are gone.
+  private(set) var leavesReferences = false
   private(set) var conflicts: [Conflict] = []
   /// Each once, however many parts of the record tell of it.
   private var known: Set<Conflict> = []
@@ -57,6 +61,7 @@ struct RunReversal {
   /// - Throws: `.undo` where it is not recorded, or the tables are others by now.
   mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
+    written = []
     var waiting = WaitingReversal(layout, in: database)
     self.isLast = isLast
     try RecordedRun.forEachChangeset(of: run, sql) { changes in
@@ -65,13 +70,16 @@ struct RunReversal {
       try inverted.withRows { note($0) }
       var found: [Conflict] = []
       var exchanges: [Exchange] = []
-      try inverted.apply(to: database, without: PendingReference.table) { row, reason in
+      let leaves = try inverted.apply(to: database, without: PendingReference.table) {
+        row,
+        reason in
         if reason == .refused, let exchange = exchange(row) {
           exchanges.append(exchange)
         } else if let conflict = conflict(row, reason) {
           found.append(conflict)
         }
       }
+      leavesReferences = leavesReferences || leaves
       for conflict in found { add(conflict) }
       try resolve(exchanges)
       try keep()
@@ -85,6 +93,16 @@ struct RunReversal {
     for links in recorded.newLinks { try delete(links, but: later) }
     for table in recorded.newTables { try delete(table) }
     try later.deleteLoose(layout)
+    for addition in recorded.additions ?? [] { try give(addition) }
+  }
+
+  /// Gives rows that are back what those got meanwhile that were there.
+  private mutating func give(_ addition: RowAddition) throws {
+    guard let table = tableIndex(addition.table) else { return }
+    let keys = written.filter { $0.table == table && effects[$0]?.stays == true }.map(\.key)
+    for key in try addition.give(to: keys.sorted(), in: database) {
+      add(Conflict(table: table, key: key, links: nil, reason: .taken))
+    }
   }
 
   private var sql: FileSQL { FileSQL(database: database, path: path) }
@@ -165,6 +183,7 @@ struct RunReversal {
     effect.version = max(effect.version, version)
     effect.isOwn = effect.isOwn || isLast
     effects[place] = effect
+    if recorded.additions != nil { written.insert(place) }
   }
 
   /// What is told of a row that was left alone; nil: it is as it should be all the same.
@@ -238,13 +257,6 @@ struct RunReversal {
   }
 
   // MARK: - Values that rows take from each other
-
-  /// A row whose former values another one has that is still to be changed back.
-  private struct Exchange {
-    let table: Int
-    let key: Int64
-    let values: [(column: String, value: StoredValue)]
-  }
 
   /// A row of a table of objects that has only to wait for others.
   private func exchange(_ row: Changeset.Row) -> Exchange? {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct MigrationTests {
   @Test(
     "A change is carried out, and the file is as one made with the new model",
-    arguments: MigrationCase.attributes + MigrationCase.links
+    arguments: MigrationCase.attributes + MigrationCase.links + MigrationCase.further
   )
   func changes(_ change: MigrationCase) throws {
     let store = try change.store()
@@ -33,7 +33,7 @@ import Testing
 
   @Test(
     "What is in the way is named, and nothing is changed",
-    arguments: MigrationCase.refused
+    arguments: MigrationCase.refused + MigrationCase.furtherRefused
   )
   func refusals(_ change: MigrationCase) throws {
     let store = try change.store()
@@ -49,7 +49,7 @@ import Testing
 
   @Test(
     "An error in front of any statement leaves the old contents and the old model",
-    arguments: MigrationCase.attributes + MigrationCase.links
+    arguments: MigrationCase.attributes + MigrationCase.links + MigrationCase.further
   )
   func interruptions(_ change: MigrationCase) throws {
     let store = try change.store()

@@ -30,6 +30,23 @@ struct OpeningTests {
     get throws { try FileManager.default.contentsOfDirectory(atPath: folder).sorted() }
   }
 
+  @Test("A path that the system would cut, or that is none, is refused before anything is made")
+  func paths() throws {
+    try withFile { path in
+      let cut = "\(path)\u{0}zz.db"
+      for name in [cut, ""] {
+        let error = #expect(throws: StoreError.self) { try Stack(model(.string), at: .file(name)) }
+        #expect(error?.code == .unreachable)
+      }
+      #expect(try files == ["p.db"])
+      let store = try SQLiteStore(at: .file(path))
+      let error = #expect(throws: StoreError.self) { try store.backup(to: folder + "/b\u{0}.db") }
+      #expect(error?.message.contains("U+0000") == true)
+      try store.close()
+      #expect(try files == ["p.db"])
+    }
+  }
+
   @Test("What is new and required, or required now, has its default in the objects that are there")
   func defaults() throws {
     try withFile { path in

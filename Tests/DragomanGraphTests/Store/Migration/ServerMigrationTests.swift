@@ -13,7 +13,7 @@ import Testing
 struct ServerMigrationTests {
   @Test(
     "A change is carried out as in a file, and the tables are as those made with the new model",
-    arguments: MigrationCase.attributes + MigrationCase.links
+    arguments: MigrationCase.attributes + MigrationCase.links + MigrationCase.further
   )
   func changes(_ change: MigrationCase) throws {
     let twin = try ServerTwin(change.store())
@@ -29,7 +29,7 @@ struct ServerMigrationTests {
 
   @Test(
     "What is in the way is named as in a file, and nothing is changed",
-    arguments: MigrationCase.refused
+    arguments: MigrationCase.refused + MigrationCase.furtherRefused
   )
   func refusals(_ change: MigrationCase) throws {
     let twin = try ServerTwin(change.store())

@@ -46,11 +46,20 @@ package enum FilePath {
     folder.isEmpty || folder.utf8.last == slash ? folder + name : "\(folder)/\(name)"
   }
 
+  /// Whether the system would take less of a path than all of it: to C a text ends at U+0000.
+  package static func isCut(_ path: String) -> Bool { path.utf8.contains(0) }
+
   /// A path as SQLite takes it for that of a file: what begins with a colon, as `:memory:`, or with `file:` may be
   /// something else to it (https://www.sqlite.org/inmemorydb.html, https://www.sqlite.org/uri.html).
   static func ofDatabase(_ path: String) -> String {
     let isStrange = path.utf8.first == UInt8(ascii: ":") || path.utf8.starts(with: "file:".utf8)
     return isStrange ? "./" + path : path
+  }
+
+  /// Whether the file system takes the name of a file with something behind it.
+  static func hasRoom(forNameOf path: String, ending: String) -> Bool {
+    let limit = pathconf(openFolder(of: path), Int32(_PC_NAME_MAX))
+    return limit < 0 || name(of: path).utf8.count + ending.utf8.count <= limit
   }
 
   private static let slash = UInt8(ascii: "/")

@@ -36,6 +36,7 @@ final class NewFile: Sendable {
   ///   ordinary way tells what is wrong.
   /// - Throws: `.busy`.
   static func claim(_ path: String, within timeout: Duration) throws(StoreError) -> NewFile? {
+    guard FilePath.hasRoom(forNameOf: path, ending: ending + "-journal") else { return nil }
     let temporary = path + ending
     let deadline = ContinuousClock.now + timeout
     removeSecondName(of: path)

@@ -108,6 +108,7 @@ package enum OutputPlace {
     besides kept: [Kept],
     proof: Proof
   ) throws(Refusal) {
+    try Self.checkName(path)
     if let own = Identity(path), let file = kept.first(where: { Identity($0.path) == own }) {
       throw Refusal("is \(file.role)")
     }
@@ -133,12 +134,17 @@ package enum OutputPlace {
   /// - Returns: A path that is no link itself.
   /// - Throws: `Refusal` where the links lead in a circle, or to a file that has no name any more
   ///   (`/dev/stdout` may).
-  static func target(of path: String) throws(Refusal) -> String {
+  package static func target(of path: String) throws(Refusal) -> String {
+    try checkName(path)
     var status = stat()
     guard let target = followed(path),
       stat(path, &status) != 0 || Identity(target) == Identity(path)
     else { throw Refusal("is a link that leads to no name") }
     return target
+  }
+
+  private static func checkName(_ path: String) throws(Refusal) {
+    if FilePath.isCut(path) { throw Refusal("holds U+0000, at which the system would end it") }
   }
 
   /// Where the links lead, link by link, in a folder without any; nil in a circle.

@@ -83,13 +83,15 @@ extension ServerStore {
       migration.faults.append(error.message)
     }
     let checks = MigrationChecks(plan: plan)
-    guard !checks.tables.isEmpty else { return migration }
-    let copy = try ServerCopy(connection, layout)
-      .store(of: RequestTables(named: checks.tables, of: layout))
+    guard !checks.tables.isEmpty || !plan.conversions.isEmpty else { return migration }
+    let server = ServerCopy(connection, layout)
+    let copy = try server.store(of: RequestTables(named: checks.tables, of: layout))
     defer { try? copy.close() }
+    if !plan.conversions.isEmpty { try server.copyWaiting(to: copy) }
     migration.faults += try copy.read { database in
       try ConversionFunction.with(plan.conversions, on: database) {
         try checks.faults(in: database)
+          + MigrationRun(database: database, plan: plan, beforeStatement: {}).pendingFaults()
       }
     }
     return migration
@@ -133,10 +135,16 @@ extension ServerSession {
     )
     try ServerMigration(connection, plan, from: schema.distribution, to: distribution).run()
     // Values that imports replaced would come back as they were before.
-    if !plan.onlyAdds { try RecordedRun.dropAll(sql) }
+    if plan.onlyAdds {
+      try RowAddition.note(plan.additions, sql)
+    } else {
+      try RecordedRun.dropAll(sql)
+    }
     try KeptDownload.forgetAll(sql)
-    try ServerModel.save(migration.model, to: connection)
-    adopt(plan.new, distribution)
+    try ContractNames(plan).rename(sql)
+    let layout = plan.layout(after: stored)
+    try ServerModel.save(layout, to: connection)
+    adopt(layout, distribution)
     return migration
   }
 

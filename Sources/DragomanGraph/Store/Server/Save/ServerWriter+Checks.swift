@@ -62,7 +62,7 @@ extension ServerWriter {
     return ContextError(
       .duplicate,
       "Another \(entity?.name ?? key.table) has the same value of \(names), which is unique"
-        + (place.map { " (the object is \(entity?.rootName ?? key.table) \($0.key))." } ?? "."),
+        + (place.map { ": \(entity?.rootName ?? key.table) \($0.key) cannot have it, too." } ?? "."),
       object: place.map { layout.objectID(of: $0) },
       help: "change the value and save again"
     )

@@ -29,6 +29,7 @@ struct MigrationRun {
     for table in plan.goneTables { try execute("DROP TABLE \(q(table))") }
     try renameTables()
     for table in plan.tables {
+      try checkColumns(of: table)
       try renameColumns(of: table)
       try change(table)
     }
@@ -43,7 +44,24 @@ struct MigrationRun {
 
   func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
     try beforeStatement()
-    try database.execute(sql: sql, arguments: arguments)
+    try tellingOfTriggers { try database.execute(sql: sql, arguments: arguments) }
+  }
+
+  /// Runs what triggers of others may refuse.
+  ///
+  /// - Throws: `StoreError`, `.modelConflict`, where one does.
+  func tellingOfTriggers(_ body: () throws -> Void) throws {
+    do {
+      try body()
+    } catch let error as DatabaseError
+      where error.extendedResultCode == .SQLITE_CONSTRAINT_TRIGGER
+    {
+      throw StoreError(
+        .modelConflict,
+        "A trigger, which Dragoman did not make, refuses a step: \(error.message ?? "").",
+        help: "drop it first, and make it again afterwards"
+      )
+    }
   }
 
   // MARK: - What goes
@@ -65,12 +83,14 @@ struct MigrationRun {
         plan.newSchema.indexes.contains(index)
         && change.map { $0.new == $0.old && plan.renames(of: $0).isEmpty && !isRebuilt($0) }
           ?? plan.keptJoins.contains { $0.old == index.table && $0.new == index.table }
-      if !isKept { try execute("DROP INDEX IF EXISTS \(q(index.name))") }
+      if !isKept { try drop(index) }
     }
     // A unique key that came later made them needless, but nobody dropped them.
-    for index in plan.oldSchema.needlessIndexes {
-      try execute("DROP INDEX IF EXISTS \(q(index.name))")
-    }
+    for index in plan.oldSchema.needlessIndexes { try drop(index) }
+  }
+
+  private func drop(_ index: Schema.Index) throws {
+    if let removal = try index.removal(in: database) { try execute(removal) }
   }
 
   // MARK: - Names
@@ -81,7 +101,7 @@ struct MigrationRun {
       try execute("ALTER TABLE \(q(rename.0)) RENAME TO _dragoman_rename_\(index)")
     }
     for (index, rename) in renames.enumerated() {
-      try checkName(rename.1)
+      try Schema.checkIsFree(rename.1, in: database)
       try execute("ALTER TABLE _dragoman_rename_\(index) RENAME TO \(q(rename.1))")
     }
   }
@@ -93,26 +113,44 @@ struct MigrationRun {
     for (index, column) in plan.goneColumns(of: table).enumerated() where column != "_entity" {
       try execute("\(alter) \(q(column)) TO _dragoman_gone_\(index)")
     }
-    for (index, rename) in renames.enumerated() {
-      try execute("\(alter) \(q(rename.0)) TO _dragoman_rename_\(index)")
+    var names = NameRegister()
+    for column in plan.oldSchema.table(named: table.old)?.columns ?? [] {
+      _ = names.insert(column.name)
     }
-    for (index, rename) in renames.enumerated() {
-      try execute("\(alter) _dragoman_rename_\(index) TO \(q(rename.1))")
+    // SQLite goes through all that refers to the table for each name: twice only where it is taken.
+    let taken = renames.enumerated().filter { names.contains($1.new) }
+    for (index, rename) in taken {
+      try execute("\(alter) \(q(rename.old)) TO _dragoman_rename_\(index)")
+    }
+    for rename in renames where !names.contains(rename.new) {
+      try execute("\(alter) \(q(rename.old)) TO \(q(rename.new))")
+    }
+    for (index, rename) in taken {
+      try execute("\(alter) _dragoman_rename_\(index) TO \(q(rename.new))")
     }
   }
 
-  /// A table that we did not make is not taken over.
-  private func checkName(_ table: String) throws {
-    let known = try String.fetchOne(
+  /// Columns that somebody else has added are not taken over.
+  ///
+  /// - Throws: `StoreError`, `.modelConflict`, where one has the name of a column that is to come.
+  private func checkColumns(of table: MigrationPlan.TableChange) throws {
+    guard let new = plan.newSchema.table(named: table.new) else { return }
+    var known = NameRegister()
+    for column in plan.oldSchema.table(named: table.old)?.columns ?? [] {
+      _ = known.insert(column.name)
+    }
+    let found = try String.fetchAll(
       database,
-      sql: "SELECT type FROM sqlite_master WHERE name = ? COLLATE NOCASE",
-      arguments: [table]
+      sql: "SELECT name FROM pragma_table_xinfo(?)",
+      arguments: [table.new]
     )
-    guard let known else { return }
+    var strange = NameRegister()
+    for name in found where !known.contains(name) { _ = strange.insert(name) }
+    guard let taken = new.columns.first(where: { strange.contains($0.name) }) else { return }
     throw StoreError(
       .modelConflict,
-      "The database has a \(known) \(table) already that Dragoman does not know as an entity.",
-      help: "give the entity another name with `table:` in the map"
+      "The table \(table.new) has a column \(taken.name) already that Dragoman does not know as an attribute.",
+      help: "rename or drop it, or give the attribute another one with `column:` in the map"
     )
   }
 
@@ -235,7 +273,7 @@ struct MigrationRun {
 
   private func makeTables() throws {
     for table in plan.madeTables {
-      try checkName(table.name)
+      try Schema.checkIsFree(table.name, in: database)
       try execute(table.sql)
     }
   }
@@ -243,10 +281,8 @@ struct MigrationRun {
   // MARK: - The end
 
   private func makeIndexes() throws {
-    let known = Set(
-      try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'index'")
-    )
-    for index in plan.newSchema.indexes where !known.contains(index.name) {
+    for index in plan.newSchema.indexes {
+      if try index.isThere(in: database) { continue }
       do {
         try execute(index.sql)
       } catch let error as DatabaseError where error.resultCode == .SQLITE_CONSTRAINT {

@@ -18,7 +18,7 @@ extension MigrationRun {
   func fill() throws {
     for statement in plan.orderings { try execute(statement) }
     for change in plan.tables { try nameEntities(of: change) }
-    for fill in plan.fills { try database.fill(fill) }
+    for fill in plan.fills { try tellingOfTriggers { try database.fill(fill) } }
   }
 
   /// The new names of entities in the rows.
@@ -44,11 +44,11 @@ extension Database {
   func fill(_ fill: MigrationPlan.Fill) throws {
     let column = Schema.quoted(fill.column)
     var sql = "UPDATE \(Schema.quoted(fill.table)) SET \(column) = ? WHERE \(column) IS NULL"
-    var arguments: [(any DatabaseValueConvertible)?] = [fill.value.databaseValue]
     if let names = fill.entities {
-      sql += " AND _entity IN (\(names.map { _ in "?" }.joined(separator: ", ")))"
-      arguments += names
+      sql += " AND _entity IN (\(names.map(Schema.literal).joined(separator: ", ")))"
     }
-    try execute(sql: sql, arguments: StatementArguments(arguments))
+    let statement = try RawStatement(sql, in: self)
+    try statement.bind(fill.value, 1)
+    try statement.run()
   }
 }
