@@ -14,7 +14,12 @@ enum EntityMacro: MemberMacro, ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [DeclSyntax] {
     var faults = EntityFaults()
-    let entity = EntityReader.read(declaration, marker: node, &faults)
+    let entity = EntityReader.read(
+      declaration,
+      marker: node,
+      in: context.lexicalContext,
+      &faults
+    )
     // The faults are told once, by the extension; the compiler refuses extensions of local types.
     guard let entity, faults.diagnostics.isEmpty,
       context.lexicalContext.allSatisfy({ $0.isProtocol((any DeclGroupSyntax).self) })
@@ -30,7 +35,12 @@ enum EntityMacro: MemberMacro, ExtensionMacro {
     in context: some MacroExpansionContext
   ) throws -> [ExtensionDeclSyntax] {
     var faults = EntityFaults()
-    let entity = EntityReader.read(declaration, marker: node, &faults)
+    let entity = EntityReader.read(
+      declaration,
+      marker: node,
+      in: context.lexicalContext,
+      &faults
+    )
     for diagnostic in faults.diagnostics { context.diagnose(diagnostic) }
     guard let entity, faults.diagnostics.isEmpty else { return [] }
     return [

@@ -5,11 +5,17 @@ import SwiftSyntax
 enum EntityReader {
   /// Reads the declaration.
   ///
+  /// - Parameters:
+  ///   - declaration: The declaration.
+  ///   - marker: `@Entity`.
+  ///   - context: What the declaration stands in, the nearest first.
+  ///   - faults: Takes what cannot work.
   /// - Returns: What the expansion needs; nil when it is no struct. Whether it can be expanded is
   ///   told by the faults.
   static func read(
     _ declaration: some DeclGroupSyntax,
     marker: AttributeSyntax,
+    in context: [Syntax],
     _ faults: inout EntityFaults
   ) -> EntityDeclaration? {
     guard let structure = declaration.as(StructDeclSyntax.self) else {
@@ -17,6 +23,15 @@ enum EntityReader {
       return nil
     }
     let structName = structure.name.identifier?.name ?? structure.name.text
+    if context.contains(where: \.isGeneric) {
+      faults.add(
+        .kind,
+        at: structure.name,
+        "an entity is one table, so '\(structName)' cannot stand in what is generic; move it out"
+      )
+    }
+    tellIsolation(of: structure, &faults)
+    tellUnboxing(by: structure, &faults)
     if let generics = structure.genericParameterClause {
       faults.add(
         .kind,
@@ -61,6 +76,38 @@ enum EntityReader {
   }
 
   // MARK: The kind of the declaration
+
+  /// A value of an actor cannot be made and read by the threads of the store.
+  private static func tellIsolation(
+    of structure: StructDeclSyntax,
+    _ faults: inout EntityFaults
+  ) {
+    for case .attribute(let attribute) in structure.attributes
+    where attribute.attributeName.trimmedDescription.split(separator: ".").last == "MainActor" {
+      faults.add(
+        .kind,
+        at: attribute,
+        "an entity is a value for every thread, so '\(structure.name.text)' cannot be the main actor's",
+        fixIts: [FixIt("remove @MainActor", .remove(attribute))]
+      )
+    }
+  }
+
+  /// What the macro writes cannot stand there already.
+  private static func tellUnboxing(by structure: StructDeclSyntax, _ faults: inout EntityFaults) {
+    for member in structure.memberBlock.members {
+      guard let initializer = member.decl.as(InitializerDeclSyntax.self),
+        let first = initializer.signature.parameterClause.parameters.first,
+        first.firstName.text == "from", first.type.trimmedDescription.hasSuffix("UnboxingRow")
+      else { continue }
+      faults.add(
+        .binding,
+        at: initializer.initKeyword,
+        "@Entity writes init(from:) itself; remove one of the two",
+        fixIts: [FixIt("remove the initializer", .remove(initializer))]
+      )
+    }
+  }
 
   private static func refuse(
     _ declaration: some DeclGroupSyntax,
@@ -273,5 +320,12 @@ enum EntityReader {
         )
       }
     }
+  }
+}
+
+extension Syntax {
+  /// Whether it is a declaration with types as parameters.
+  fileprivate var isGeneric: Bool {
+    asProtocol((any WithGenericParametersSyntax).self)?.genericParameterClause != nil
   }
 }

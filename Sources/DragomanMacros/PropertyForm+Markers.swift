@@ -80,7 +80,12 @@ extension PropertyForm {
 
   private func checkAttributeOptions(_ faults: inout EntityFaults) {
     guard let attribute, let scalar = form.scalar else { return }
-    checkDate(attribute, scalar, &faults)
+    checkStoredType(attribute, scalar, &faults)
+    if TypeForm.types(ofNumber: scalar) != nil, let range = attribute["range"],
+      range.tokens(viewMode: .sourceAccurate).contains(where: { $0.tokenKind == .stringQuote })
+    {
+      faults.add(.marker, at: range, "'\(name)' is of type \(scalar), so its limits are numbers")
+    }
     let isText = scalar == "String" || scalar == "URL"
     for label in ["length", "pattern", "oneOf"] where attribute.names(label) && !isText {
       tell(label, of: attribute, "'\(name)' is of type \(scalar), not String", &faults)
@@ -90,21 +95,24 @@ extension PropertyForm {
     }
   }
 
-  /// A `Date` is an instant or a day, and no time of day.
-  private func checkDate(
+  /// A `Date` is an instant or a day, and no time of day; a number is a number.
+  private func checkStoredType(
     _ attribute: MarkerArguments,
     _ scalar: String,
     _ faults: inout EntityFaults
   ) {
-    guard scalar == "Date", kind == .attribute, transform == nil, let type = attribute["type"],
+    guard kind == .attribute, transform == nil, let type = attribute["type"],
       let name = type.as(MemberAccessExprSyntax.self)?.declName.baseName.text,
-      name != "timestamp", name != "date"
+      let known = scalar == "Date" ? ["timestamp", "date"] : TypeForm.types(ofNumber: scalar),
+      !known.contains(name)
     else { return }
+    let list = known.map { ".\($0)" }
+    let names = list.dropLast().joined(separator: ", ") + " or " + list[list.count - 1]
     faults.add(
       .marker,
       at: type,
-      "'\(self.name)' is of type Date, which is stored as .timestamp or .date, not as .\(name)",
-      fixIts: [FixIt("write .timestamp", .replace(type, by: ".timestamp"))]
+      "'\(self.name)' is of type \(scalar), which is stored as \(names), not as .\(name)",
+      fixIts: [FixIt("write \(list[0])", .replace(type, by: list[0]))]
     )
   }
 

@@ -76,6 +76,13 @@ struct PropertyForm {
         "\(problem); give it another one with @Attribute(name:)"
       )
     }
+    if ["fields", "schema"].contains(name) {
+      faults.add(
+        .name,
+        at: variable.binding.pattern,
+        "@Entity declares \(name) itself; name the property otherwise, and its column by @Attribute(name:)"
+      )
+    }
     let options = options(&faults)
     return PropertyDeclaration(
       access: EntityReader.access(ofField: variable.node.modifiers),
@@ -112,6 +119,17 @@ struct PropertyForm {
       )
       return false
     }
+    if case .optional = form, let wrapped = TypeForm(type).wrapped,
+      attribute?.isTrue("codable") != true
+    {
+      faults.add(
+        .type,
+        at: type,
+        "'\(name)' is an optional of an optional, and the store has one null; make it one optional",
+        fixIts: [FixIt("make it one optional", .replace(type, by: wrapped.trimmedDescription))]
+      )
+      return false
+    }
     if case .named(let inner) = form,
       ["Self", structName].contains(inner.trimmedDescription), kind == .open
     {
@@ -136,10 +154,7 @@ struct PropertyForm {
     return true
   }
 
-  var listType: String {
-    if case .optional(let wrapped) = TypeForm(type) { return wrapped.trimmedDescription }
-    return type.trimmedDescription
-  }
+  var listType: String { (TypeForm(type).wrapped ?? type).trimmedDescription }
 
   private func wayOut(of what: String) -> String {
     switch what {
@@ -173,6 +188,15 @@ extension TypeForm {
     "Float", "Double", "Decimal", "Date", "Data", "UUID", "URL", "String",
     "Duration", "CalendarDuration",
   ]
+
+  /// The types of attributes that hold a number of a type, the usual one first; nil for all that is no number.
+  static func types(ofNumber scalar: String) -> [String]? {
+    switch scalar {
+    case "Float", "Double": ["double", "float"]
+    case _ where scalar.hasPrefix("Int") || scalar.hasPrefix("UInt"): ["int64", "int32", "int16"]
+    default: nil
+    }
+  }
 
   /// The name of a scalar; nil for everything else.
   var scalar: String? {

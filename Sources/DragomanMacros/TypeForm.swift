@@ -89,8 +89,9 @@ indirect enum TypeForm {
     }
   }
 
+  /// The wrapped type of an optional.
+  var wrapped: TypeSyntax? { if case .optional(let wrapped) = self { wrapped } else { nil } }
+
   /// The wrapped type of an optional, else the type itself.
-  func unwrapped() -> TypeForm {
-    if case .optional(let wrapped) = self { TypeForm(wrapped) } else { self }
-  }
+  func unwrapped() -> TypeForm { wrapped.map { TypeForm($0) } ?? self }
 }

@@ -60,6 +60,26 @@ import Testing
           "1:19 an entity is one table, so 'Box' cannot be generic; declare a struct for each"
         ]
       ),
+      Case(
+        source: "@MainActor @Entity struct E {\n  var a: Int\n}",
+        faults: ["1:1 an entity is a value for every thread, so 'E' cannot be the main actor's"],
+        fixed: ["remove @MainActor": "@Entity struct E {\n  var a: Int\n}"]
+      ),
+      Case(
+        source:
+          "@Entity struct E {\n  var a: Int\n  init(from row: borrowing UnboxingRow) throws { a = 1 }\n}",
+        faults: ["3:3 @Entity writes init(from:) itself; remove one of the two"],
+        fixed: ["remove the initializer": "@Entity struct E {\n  var a: Int\n  }"]
+      ),
+      Case(
+        source: "@Entity struct E {\n  var fields: Int\n}",
+        faults: [
+          """
+          2:7 @Entity declares fields itself; name the property otherwise, and its column by \
+          @Attribute(name:)
+          """
+        ]
+      ),
     ]
   )
   func kinds(_ example: Case) throws { try check(example) }
@@ -75,6 +95,24 @@ import Testing
         fixed: [
           "write .timestamp": "@Entity struct E {\n  @Attribute(type: .timestamp) var a: Date\n}"
         ]
+      ),
+      Case(
+        source: "@Entity struct E {\n  @Attribute(type: .date) var a: Int16?\n}",
+        faults: [
+          "2:20 'a' is of type Int16, which is stored as .int64, .int32 or .int16, not as .date"
+        ],
+        fixed: ["write .int64": "@Entity struct E {\n  @Attribute(type: .int64) var a: Int16?\n}"]
+      ),
+      Case(
+        source: "@Entity struct E {\n  @Attribute(range: \"a\"...\"z\") var a: Int\n}",
+        faults: ["2:21 'a' is of type Int, so its limits are numbers"]
+      ),
+      Case(
+        source: "@Entity struct E {\n  var a: Double??\n}",
+        faults: [
+          "2:10 'a' is an optional of an optional, and the store has one null; make it one optional"
+        ],
+        fixed: ["make it one optional": "@Entity struct E {\n  var a: Double?\n}"]
       ),
       Case(
         source: "@Entity struct E {\n  @Attribute(codable: flag) var a: Box\n}",
@@ -434,6 +472,26 @@ import Testing
       """
     #expect(expansion.faults == (isEntity ? [] : [fault]))
     #expect(expansion.fixed == (isEntity ? [:] : ["remove @Unique": "var a: Int"]))
+  }
+
+  @Test(
+    "What stands in a generic type is no entity",
+    arguments: ["struct Outer<T>", "final class Outer<T>", "struct Outer"]
+  )
+  func inGenerics(outer: String) throws {
+    let expansion = try Expansion(
+      "@Entity struct E {\n  var a: Int\n}",
+      type: "Outer.E",
+      in: outer
+    )
+    let isGeneric = outer.contains("<")
+    #expect(expansion.text.isEmpty == isGeneric)
+    #expect(
+      expansion.faults
+        == (isGeneric
+          ? ["1:16 an entity is one table, so 'E' cannot stand in what is generic; move it out"]
+          : [])
+    )
   }
 
   @Test("All faults of a declaration are told together, and nothing is expanded")

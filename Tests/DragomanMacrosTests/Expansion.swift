@@ -6,8 +6,8 @@ struct Expansion {
   let text: String
 
   /// Expands the `@Entity` of a source file with one declaration; the type is its full name, where it
-  /// stands in another one.
-  init(_ source: String, type: String? = nil) throws {
+  /// stands in another one, which begins with `outer`.
+  init(_ source: String, type: String? = nil, in outer: String? = nil) throws {
     let name = try Self.nameOfType(in: source)
     var request = MacroPlugin.Request(
       macro: .init(typeName: "EntityMacro", name: "Entity"),
@@ -20,6 +20,7 @@ struct Expansion {
         "struct __Dummy: EntityValue, PersistentValue {}"
       )
     )
+    if let outer { request.lexicalContext = [MacroPlugin.Syntax("declaration", "\(outer) {}")] }
     self.source = source
     let inExtension = try MacroPlugin.answer(request)
     request.macroRole = "member"

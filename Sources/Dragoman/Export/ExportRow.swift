@@ -274,6 +274,8 @@ struct LinkTree {
   ///   - level: The level.
   ///   - snapshot: What is read.
   ///   - outer: The levels around it, the outermost first.
+  /// - Returns: A tree for each of its links.
+  /// - Throws: `StoreError`.
   static func prepare(
     _ level: ExportLevel,
     in snapshot: StoreSnapshot,

@@ -4,10 +4,11 @@ import Foundation
 extension ForeignValue {
   /// Takes a Swift value over, with all that it holds.
   ///
-  /// Taken are `nil` and `NSNull`, `Bool`, integers of every size, `Double`, `Float`, `Decimal`,
-  /// `NSNumber`, strings, `Data` and `[UInt8]`, `Date`, `UUID` and `URL` (as their text), arrays and
+  /// Taken are `nil` and `NSNull`, `Bool`, integers of every size, `Double`, `CGFloat`, `Float`, `Decimal`,
+  /// `NSNumber`, strings, `Data`, `Date`, `UUID` and `URL` (as their text), arrays and
   /// dictionaries with string keys of all of these, and foreign values themselves. So the result of
-  /// `JSONSerialization` is taken. A `Float` is taken by its shortest decimal digits.
+  /// `JSONSerialization` is taken. A `Float` is taken by its shortest decimal digits. An array whose type
+  /// is `[UInt8]` is bytes; one of another type is a list, whatever it holds.
   ///
   /// - Parameter value: The value.
   /// - Throws: `.value`, naming the path of what no record can hold; `.limit` where nesting is too
@@ -53,6 +54,8 @@ private enum ForeignValueTaker {
     if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
       return take(number)
     }
+    // By its type: every empty array, and one of small numbers, can be cast to it.
+    if type(of: value) == [UInt8].self, let bytes = value as? [UInt8] { return .data(bytes) }
     switch value {
     case let optional as any AnyOptional:
       guard let wrapped = optional.wrapped else { return .null }
@@ -64,6 +67,7 @@ private enum ForeignValueTaker {
     case let text as Substring: return .string(String(text))
     case let flag as Bool: return .bool(flag)
     case let number as Double: return .double(number)
+    case let number as CGFloat: return .double(Double(number))
     case let number as Float:
       return number.isFinite ? .number(number.description) : .double(Double(number))
     case let number as any BinaryInteger:
@@ -71,7 +75,6 @@ private enum ForeignValueTaker {
     case let number as Decimal:
       return number.isNaN ? .double(.nan) : .number(number.description)
     case let date as Date: return .date(date)
-    case let bytes as [UInt8]: return .data(bytes)
     case let bytes as Data: return .data(Array(bytes))
     case let uuid as UUID: return .string(uuid.uuidString.lowercased())
     case let url as URL: return .string(url.absoluteString)

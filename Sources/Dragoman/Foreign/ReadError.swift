@@ -18,6 +18,8 @@ public struct ReadError: Error, Sendable, Hashable, CustomStringConvertible {
     public static let web = Code(rawValue: "input.web")
     /// Reading failed half-way.
     public static let inputOutput = Code(rawValue: "input.io")
+    /// Another program has changed the file while it was read.
+    public static let changed = Code(rawValue: "input.changed")
     /// The file is a kind that cannot be read as a feed (a device, a socket).
     public static let unsupported = Code(rawValue: "input.unsupported")
     /// Compressed data is damaged or cut short.

@@ -65,8 +65,10 @@ final class RecordBatch {
   @exclusivity(unchecked) var sourceCount = 0
 
   /// Text of values and names; the first `arenaEnd` bytes are in use.
+  ///
+  /// Nothing has place 0, which says that a value has no name.
   @exclusivity(unchecked) private(set) var arena: UnsafeMutableRawBufferPointer
-  @exclusivity(unchecked) var arenaEnd = 0
+  @exclusivity(unchecked) var arenaEnd = 1
   /// What decimals written without their exponents may not go beyond.
   var arenaLimit = Int.max
 
@@ -113,7 +115,7 @@ final class RecordBatch {
   /// Forgets the records and keeps the memory, but for that of a record of unusual size.
   func removeAll() {
     sourceCount = 0
-    arenaEnd = 0
+    arenaEnd = 1
     nodeCount = 0
     arenaLimit = .max
     if source.count > Self.keptByteCount {

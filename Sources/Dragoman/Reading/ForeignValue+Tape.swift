@@ -22,7 +22,8 @@ extension ForeignValue {
   /// The value as JSON text, on one line.
   ///
   /// JSON has neither dates nor bytes nor NaN: a date becomes its ISO 8601 string, bytes become
-  /// base64, and a number that is none the string of its name. Reading the text back gives strings.
+  /// base64, and a number that is none the string of its name. Reading the text back gives strings. Of a value that
+  /// no import takes, nested deeper than 1000 levels or of more than 4 GB, it is the text `"too large"`.
   public var json: String {
     let batch = RecordBatch()
     guard DictionaryReader.append(self, to: batch) else { return "\"too large\"" }

@@ -11,6 +11,8 @@ package struct LedgerEntryJSON: Encodable {
   let started: String
   let finished: String?
   let status: ImportLedgerEntry.Status
+  /// The import that it took back; left out where it is an import itself.
+  let undoes: Int64?
   let committed: Int
   let read: Int
   let inserted: Int
@@ -29,6 +31,7 @@ package struct LedgerEntryJSON: Encodable {
     started = ShownValue.instant(entry.started)
     finished = entry.finished.map(ShownValue.instant)
     status = entry.status
+    undoes = entry.undoes
     committed = entry.committed
     read = entry.counts.read
     inserted = entry.counts.inserted

@@ -133,8 +133,7 @@ extension ImportMap {
       }
     }
     builder.map.policies = policies
-    try builder.check()
-    var entities = [builder.map]
+    var entities = [try builder.checked()]
     for entity in model.entities where !entity.name.utf8.elementsEqual(Root.schema.name.utf8) {
       let known = others.lazy.compactMap { $0.entity(named: entity.name) }.first
       entities.append(known ?? DefaultMaps.map(of: entity, in: model, isWhole: false))

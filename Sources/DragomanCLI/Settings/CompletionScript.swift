@@ -52,8 +52,10 @@ struct CompletionScript {
     )
   }
 
-  /// Takes words as they are: `compgen -W` expands them, and what it is given are names of settings and databases,
-  /// which may be those of somebody else. The shell itself quotes what it puts into the line (`complete -o filenames`).
+  /// Takes words as they are.
+  ///
+  /// `compgen -W` expands them, and what it is given are names of settings and databases, which may be those of somebody
+  /// else. The shell itself quotes what it puts into the line (`complete -o filenames`).
   private static let plainWords = #"""
         local completion
         if [[ "${1}" = -W ]]; then

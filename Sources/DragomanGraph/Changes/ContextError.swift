@@ -26,7 +26,7 @@ public struct ContextError: Error, Sendable, CustomStringConvertible {
     public static let duplicate = Code(rawValue: "save.duplicate")
     /// A delete rule forbids it.
     public static let denied = Code(rawValue: "save.denied")
-    /// A hook asks for a save while its record is being imported.
+    /// A hook asks for a save, or drops unsaved changes, while its record is being imported.
     public static let importing = Code(rawValue: "save.importing")
     /// More than one object where one was expected.
     public static let ambiguous = Code(rawValue: "fetch.ambiguous")

@@ -160,7 +160,7 @@ extension ManagedObjectContext {
         isSet = put(change, object, ifSettles: settles)
       }
     }
-    notices.change(object.objectID, layout.property)
+    notices.change(object.objectID, layout.ownProperty)
   }
 
   /// The object has unsaved changes, though no column of it has.

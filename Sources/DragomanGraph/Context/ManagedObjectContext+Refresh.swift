@@ -2,7 +2,10 @@
 extension ManagedObjectContext {
   /// Drops all unsaved changes: inserted objects are gone, deleted ones are back, and all are as the store has them by
   /// now.
+  ///
+  /// In the hook of an import it drops nothing, and rejects the record (`save.importing`).
   public func rollback() {
+    guard mayDrop() else { return }
     let dropped = overlay.removeAll()
     var kept: [Int: [ManagedObject]] = [:]
     for (place, change) in dropped.sorted {
@@ -21,15 +24,31 @@ extension ManagedObjectContext {
     processChanges()
   }
 
+  /// Whether unsaved changes may be dropped; in the hook of an import, where those of the records before would go, too,
+  /// that is an error, which rejects the record.
+  private func mayDrop() -> Bool {
+    guard importing.recordCount > 0 else { return true }
+    record(
+      ContextError(
+        .importing,
+        "Unsaved changes cannot be dropped while a record is imported: they are those of the records"
+          + " before it, too.",
+        help: "throw an error from the hook to reject its record"
+      )
+    )
+    return false
+  }
+
   /// Reads an object again when it is next looked at.
   ///
+  /// In the hook of an import a changed object keeps its changes, or the record is rejected (`save.importing`).
   /// - Parameters:
   ///   - object: The object.
   ///   - keepingChanges: Whether its unsaved changes stay, on top of what the store has by then.
   public func refresh(_ object: ManagedObject, keepingChanges: Bool = false) {
-    guard object.context === self, object.status == .clean || object.status == .updated else {
-      return
-    }
+    guard object.context === self, object.status == .clean || object.status == .updated,
+      keepingChanges || object.status == .clean || mayDrop()
+    else { return }
     let place = object.place
     var isDone = false
     while !isDone {
@@ -44,7 +63,8 @@ extension ManagedObjectContext {
         notices.rollBack(layout.objectID(of: place), change.kind, nil)
       }
     }
-    if !keepingChanges { dropLinks(of: object) }
+    // The hook of an import keeps the links of an object that it has not changed itself.
+    if !keepingChanges, importing.recordCount == 0 { dropLinks(of: object) }
     object.content = .fault(nil)
     object.targets = [:]
   }

@@ -66,7 +66,7 @@ extension ManagedObjectContext {
   /// and what is in the store by then cannot be undone.
   func checkSavable() throws {
     try checkOpen()
-    guard !isImportingRecord else {
+    guard openRecordCount == 0 else {
       throw ContextError(
         .importing,
         "A context cannot be saved while a record is imported into it: the record may be rejected"
@@ -76,9 +76,8 @@ extension ManagedObjectContext {
     }
   }
 
-  private var isImportingRecord: Bool {
-    importing.recordCount > 0 || parent?.isImportingRecord == true
-  }
+  /// How many records are open here and in the contexts above.
+  var openRecordCount: Int { importing.recordCount + (parent?.openRecordCount ?? 0) }
 
   /// Checks everything and completes what follows from it: places in ordered lists, links to
   /// deleted objects.

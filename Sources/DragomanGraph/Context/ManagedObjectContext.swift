@@ -204,7 +204,7 @@ public final class ManagedObjectContext {
   }
 
   /// Drops what was recorded.
-  func forgetRecorded() { recorded = RecordedErrors() }
+  package func forgetRecorded() { recorded = RecordedErrors() }
 
   // MARK: - Names
 

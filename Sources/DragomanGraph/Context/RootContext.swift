@@ -74,7 +74,9 @@ final class RootContext: Sendable {
     try known.withLock { known in
       // Others may have declared some meanwhile.
       var model = known.model
-      if try model.declare(keys) { known = ModelLayout(model) }
+      if try model.declare(keys) {
+        known = ModelLayout(model, migrations: known.migrations)
+      }
     }
   }
 
@@ -322,6 +324,20 @@ final class RootContext: Sendable {
       "The stack was reset or closed: its results are not followed any more.",
       help: "make them again from the stack that is open"
     )
+  }
+
+  /// Does something; where it fails and the stack was reset or closed, that is why.
+  func whileOpen<Result>(_ body: () throws -> Result) throws -> Result {
+    do {
+      return try body()
+    } catch {
+      guard isClosed, error is StoreError || error is ContextError else { throw error }
+      throw ContextError(
+        .stackClosed,
+        "The stack was reset or closed.",
+        help: "use the stack that is open"
+      )
+    }
   }
 
   /// Refuses to follow a file that cannot be followed any more.

@@ -39,6 +39,7 @@ extension ManagedObjectContext {
     pollingEvery interval: Duration? = .seconds(1),
     transform: @escaping (ManagedObject) throws -> Element
   ) throws -> FetchedResults<Element> {
+    try checkOpen()
     // First, so that what others commit while the results are read is told.
     if kind == .main {
       try root.checkFollowed()
@@ -99,13 +100,17 @@ extension Stack {
   ) async throws -> StoredResultEngine {
     let root = root
     let engine = StoredResultEngine(request, store: root.store, layout: root.layout)
-    try await engine.start(sectionedBy: sectionKey) { engine in
-      if let interval { try root.monitor(every: interval) }
-      let number = root.followers.add(
-        take: { [weak engine] in engine?.take($0) },
-        end: { [weak engine] in engine?.end($0) }
-      )
-      return { [weak root] in root?.followers.remove(number) }
+    do {
+      try await engine.start(sectionedBy: sectionKey) { engine in
+        if let interval { try root.monitor(every: interval) }
+        let number = root.followers.add(
+          take: { [weak engine] in engine?.take($0) },
+          end: { [weak engine] in engine?.end($0) }
+        )
+        return { [weak root] in root?.followers.remove(number) }
+      }
+    } catch {
+      throw root.isClosed ? RootContext.closed() : error
     }
     return engine
   }

@@ -86,12 +86,13 @@ public struct BoxingColumn {
     buffer.set(.real(value), slot)
   }
 
-  /// Boxes text: decimals, dates, UUIDs and JSON in any spelling that the attribute's type takes.
+  /// Boxes text: decimals, dates, UUIDs and JSON in any spelling that the attribute's type takes, and
+  /// absolute URLs.
   ///
   /// - Throws: `ValueMismatch` where the text is no value of the attribute's type.
   public mutating func text(_ value: String) throws {
     switch type {
-    case .string, .url, .enum: try canonical(value)
+    case .string, .enum: try canonical(value)
     case .timestamp, .date:
       var known = value
       if known.withUTF8({ TimestampText.isCanonical(UnsafeRawBufferPointer($0), type) }) {
@@ -104,7 +105,8 @@ public struct BoxingColumn {
 
   private mutating func admit(_ value: String) throws {
     guard case .text(let text) = buffer.attributes[slot].admitted(.text(value)) else {
-      throw mismatch(.text(value))
+      let expected = type == .url ? "an absolute URL" : type.withArticle
+      throw StoredValue.text(value).withColumn { ValueMismatch(expected: expected, found: $0) }
     }
     try canonical(text)
   }

@@ -84,6 +84,16 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     return comparison(path, .between, .list(bounds), fault: fault)
   }
 
+  /// The value lies in a range, both ends included; null does not.
+  public static func between<Value: AttributeValue & Comparable>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value?>>,
+    _ range: ClosedRange<Value>
+  ) -> ValueFilter {
+    var fault: String?
+    let bounds = [range.lowerBound, range.upperBound].map { operand(path, Optional($0), &fault) }
+    return comparison(path, .between, .list(bounds), fault: fault)
+  }
+
   /// The relationship leads to an object.
   public static func leads<Value: RelationshipValue>(
     _ path: KeyPath<Root.Fields, Field<Root, Value>>,
@@ -155,6 +165,12 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
       if attribute.type == .bool, let bool = stored.bool { return .value(.boolean(bool)) }
       return .value(FilterValue(stored))
     } catch {
+      // An integer that the attribute has no room for is one that it can be compared with.
+      if [.int16, .int32, .int64].contains(attribute.type),
+        let integer = value as? any BinaryInteger
+      {
+        return .value(.number("\(integer)"))
+      }
       let mismatch = attribute.isSensitive ? error as? ValueMismatch : nil
       fault =
         "\(Root.schema.name).\(field.schemaName):"

@@ -31,6 +31,27 @@ import Testing
   }
 
   @MainActor
+  @Test("Whatever is asked of a stack that is closed says so")
+  func closed() async throws {
+    let stack = try Stack.withItems()
+    try stack.close()
+    let asked: [@MainActor () async throws -> Void] = [
+      { try await stack.write { _ in } }, { try await stack.writeInOneTransaction { _ in } },
+      { _ = try await stack.results(FetchRequest("Item")) },
+      { _ = try stack.main.results(FetchRequest("Item")) },
+      { _ = try stack.main.fetch(FetchRequest("Item")) },
+    ]
+    for (number, ask) in asked.enumerated() {
+      do {
+        try await ask()
+        Issue.record("\(number)")
+      } catch {
+        #expect((error as? ContextError)?.code == .stackClosed, "\(number): \(error)")
+      }
+    }
+  }
+
+  @MainActor
   @Test("Two who follow the same events both hear of their end", .timeLimit(.minutes(15)))
   func events() async throws {
     let stack = try Stack.withItems()

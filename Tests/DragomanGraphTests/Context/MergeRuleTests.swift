@@ -192,6 +192,34 @@ import Testing
   }
 
   @Test(
+    "An object whose row is gone is deleted, where the store wins over what was changed of it",
+    arguments: [MergePolicy.storeTrumps, .rollback],
+    [true, false]
+  )
+  func gone(policy: MergePolicy, isElsewhere: Bool) async throws {
+    try await make { context in
+      _ = try (context.insert("Person"), context.insert("Skill"))
+    }
+    let (person, skill) = (try object("Person", 1), try object("Skill", 1))
+    person["name"] = "mine"
+    skill["name"] = "mine"
+    if isElsewhere {
+      try stack.elsewhere("DELETE FROM Person")
+    } else {
+      try await stack.write { try $0.delete($0.object(with: id("Person", 1))) }
+    }
+    stack.main.mergePolicy = policy
+    try stack.main.save()
+    #expect(person.isDeleted && !person.hasChanges && !skill.isDeleted)
+    #expect(try stack.main.existingObject(with: id("Person", 1)) == nil)
+    // Reading it is no error of the next save.
+    _ = person["name"]
+    skill["name"] = "again"
+    try stack.main.save()
+    #expect(try stack.sql("SELECT name FROM Skill") == ["again"])
+  }
+
+  @Test(
     "Where the store wins, a link to what somebody deleted goes with it",
     arguments: [MergePolicy.storeTrumps, .rollback],
     [

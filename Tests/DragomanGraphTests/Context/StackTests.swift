@@ -195,6 +195,57 @@ import Testing
     #expect(try main.fetch(titles).map { $0["title"] } == ["new"])
   }
 
+  @MainActor
+  @Test("Rows of groups are counted, also with what is unsaved", arguments: [true, false])
+  func groups(isSaved: Bool) throws {
+    let main = stack.main
+    for title in ["a", "a", "b"] { try main.insert("Song")["title"] = .text(title) }
+    if isSaved { try main.save() }
+    let request = FetchRequest("Song", columns: ["title", .count()], groupBy: ["title"])
+    #expect(try main.count(request) == 2)
+    #expect(try main.count(request.with { $0.limit = 1 }) == 1)
+    #expect(try main.count(FetchRequest("Song", columns: [.count()])) == 1)
+    let distinct = FetchRequest("Song", columns: ["title"]).with { $0.isDistinct = true }
+    #expect(try main.count(distinct) == 2)
+    #expect(try main.dictionaries(distinct).count == 2)
+  }
+
+  @MainActor
+  @Test(
+    "A notice names the object that has a list, and of its members what they have themselves",
+    arguments: [true, false]
+  )
+  func lists(ofMain: Bool) async throws {
+    let main = stack.main
+    let person = try main.insert("Person")
+    for _ in 0..<2 {
+      let phone = try main.insert("Phone")
+      phone["number"] = "1"
+      try person.add(phone, to: "phones")
+    }
+    try main.save()
+    let (owner, phones) = (person.objectID, person[many: "phones"].map(\.objectID))
+    var notices = (ofMain ? main.changes() : stack.changes()).makeAsyncIterator()
+    try await stack.write { context in
+      let person = try context.object(with: owner)
+      person[many: "phones"] = person[many: "phones"].reversed()
+    }
+    let moved = try #require(await notices.next())
+    #expect(moved.updated == [owner: ["phones"], phones[0]: [], phones[1]: []])
+    try await stack.write { context in
+      let phone = try context.object(with: phones[0])
+      phone[one: "owner"] = nil
+    }
+    let left = try #require(await notices.next())
+    #expect(left.updated[phones[0]] == ["owner"])
+    #expect(left.updated[owner] == ["phones"])
+    guard ofMain else { return }
+    person[many: "phones"] = try main.objects(with: phones)
+    let added = try #require(await notices.next())
+    #expect(added.updated[owner] == ["phones"])
+    #expect(phones.allSatisfy { added.updated[$0]?.contains("phones") != true })
+  }
+
   @MainActor @Test("A merge leaves main's own unsaved changes alone")
   func unsavedChanges() async throws {
     let main = stack.main

@@ -99,13 +99,39 @@ import Testing
     }
   }
 
+  /// The same, but for what its superclass is given: the encoder itself.
+  private final class Flat: Named {
+    let age: Int
+
+    init(_ name: String, age: Int) {
+      self.age = age
+      super.init(name)
+    }
+
+    private enum Keys: CodingKey { case age }
+
+    required init(from decoder: any Decoder) throws {
+      age = try decoder.container(keyedBy: Keys.self).decode(Int.self, forKey: .age)
+      try super.init(from: decoder)
+    }
+
+    override func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encode(age, forKey: .age)
+      try super.encode(to: encoder)
+    }
+  }
+
   @Test("A superclass is a part of its object")
   func superclass() throws {
     let stack = try Stack(shopModel, at: .inMemory)
     try stack.main.save(Aged("Tom", age: 18), as: "Employee")
-    #expect(try stack.sql("SELECT name, age FROM Employee") == ["Tom|18"])
-    let read = try stack.main.query(Aged.self, from: "Employee")
-    #expect(read.map(\.name) == ["Tom"] && read.map(\.age) == [18])
+    try stack.main.save(Flat("Ann", age: 19), as: "Employee")
+    #expect(try stack.sql("SELECT name, age FROM Employee") == ["Tom|18", "Ann|19"])
+    let read = try stack.main.query(Aged.self, from: "Employee").first
+    #expect(read?.name == "Tom" && read?.age == 18)
+    let flat = try stack.main.query(Flat.self, from: "Employee").last
+    #expect(flat?.name == "Ann" && flat?.age == 19)
   }
 
   private final class Knot: Encodable {

@@ -60,10 +60,10 @@ import Testing
     let stack = try Stack(Model(Secret.self, Holder.self), at: .inMemory)
     let error = valueError { try stack.main.save(Holder(Ref(key: "abc123"))) }
     #expect(error?.code == .stale && error?.message.contains("abc123") == false)
-    let filter: ValueFilter<Secret> = \.pin == UInt64.max
+    let filter: ValueFilter<Secret> = \.weight == Double.nan
     let fault = valueError { try stack.main.query(Secret.self, filter) }
-    #expect(fault?.code == .range)
-    #expect(fault?.message.contains("18446744073709551615") == false)
+    #expect(fault != nil)
+    #expect(fault?.message.contains("NaN") == false)
   }
 }
 
@@ -153,18 +153,18 @@ private struct Nest: EntityValue {
 
 private struct Secret: EntityValue {
   var word: String
-  var pin: UInt64
+  var weight: Double
 
   struct Fields: Sendable {
     let word = Field(0, "word", \Secret.word, isUnique: true) { $0.isSensitive = true }
-    let pin = Field(1, "pin", \Secret.pin) { $0.isSensitive = true }
+    let weight = Field(1, "weight", \Secret.weight) { $0.isSensitive = true }
   }
   static let fields = Fields()
-  static let schema = EntitySchema<Secret>("Secret", [fields.word, fields.pin])
+  static let schema = EntitySchema<Secret>("Secret", [fields.word, fields.weight])
 
   init(from row: borrowing UnboxingRow) throws {
     word = try row[Self.fields.word]
-    pin = try row[Self.fields.pin]
+    weight = try row[Self.fields.weight]
   }
 }
 

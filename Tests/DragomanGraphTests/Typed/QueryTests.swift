@@ -35,6 +35,7 @@ import Testing
     #expect(try names(.endsWith(\.name, "e") || .contains(\.name, "o")) == ["Eve", "Bob"])
     #expect(try names(.isIn(\.age, [0, 3, 9])) == ["Eve", "Ada"])
     #expect(try names(.between(\.age, 1...2)) == ["ada", "Bob"])
+    #expect(try names(.between(\.position, "p0"..."p1")) == ["Eve", "ada"])
     #expect(try names(ValueFilter(parsing: "name LIKE '?da'")) == ["ada", "Ada"])
     #expect(try main.count(Employee.self, \.age > 0) == 3)
     #expect(try main.count(Employee.self) == 4)
@@ -100,8 +101,12 @@ import Testing
     #expect(try count(\.uuid == value.uuid) == 1)
     #expect(try count(\.maybe == nil) == 1)
     #expect(try count(\.maybe == 1) == 0)
+    #expect(try count(\.uint64 < .max) == 1)
+    #expect(try count(\.uint64 >= .max) == 0)
+    #expect(try count(\.uint64 == .max) == 0)
+    #expect(try count(.between(\.uint64, 0...UInt64.max)) == 1)
     #expect(
-      valueError { try count(\.uint64 == .max) }?.message.contains(
+      valueError { try count(\.double == .nan) }?.message.contains(
         "a value that no object can have"
       )
         == true

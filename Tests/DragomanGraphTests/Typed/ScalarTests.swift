@@ -74,6 +74,31 @@ import Testing
     #expect(try Everything(value.detached()) == value)
   }
 
+  @Test(
+    "A URL that an import would refuse is refused",
+    arguments: ["docs/index.html", "", "http://a b", "http:", "www.example.org"]
+  )
+  func urls(text: String) async throws {
+    let main = stack.main
+    let id = try main.save(Everything(1))
+    let object = try main.object(with: id)
+    let error = contextError { try object.setValue(.text(text), of: "url") }
+    #expect(error?.code == .type)
+    #expect(
+      error?.description.hasSuffix(
+        "cannot be \(StoredValue.text(text).summary). (a url is absolute: https://example.org/a)"
+      ) == true
+    )
+    object["url"] = "https://example.org/\u{F8}"
+    try main.save()
+    guard let url = URL(string: text), url.absoluteString == text else { return }
+    var value = Everything(1)
+    value.url = url
+    let refused = #expect(throws: ValueError.self) { try main.save(value) }
+    #expect(refused?.description.contains("an absolute URL") == true)
+    #expect(try stack.sql("SELECT url FROM Everything") == ["https://example.org/\u{F8}"])
+  }
+
   @Test("Bulk and single saves write the same rows")
   func sameRows() async throws {
     let other = try Stack(everythingModel, at: .inMemory)

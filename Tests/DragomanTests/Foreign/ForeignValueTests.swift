@@ -86,12 +86,16 @@ import Testing
     let values: [(Any, ForeignValue)] = [
       (true, true), (1, 1), (0, 0), (Int8(-1), -1), (UInt64.max, .number("18446744073709551615")),
       (1.5, 1.5), (1.0, 1.0), (Float(0.1), .number("0.1")), (Float.infinity, .double(.infinity)),
+      (CGFloat(0.1), 0.1),
       (Decimal(string: "12345678901234567890.05") as Any, .number("12345678901234567890.05")),
       ("x", "x"), (Substring("y"), "y"), ("2024-01-01", "2024-01-01"), (NSNull(), nil),
       (Int?.none as Any, nil), (Int?.some(3) as Any, 3), (Int??.some(.none) as Any, nil),
       (Data([1, 2]), .data([1, 2])), ([UInt8(3)], .data([3])), (date, .date(date)),
       (uuid, "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"), (url, .string(url.absoluteString)),
-      ([1, nil, 3] as [Int?], [1, nil, 3]),
+      ([1, nil, 3] as [Int?], [1, nil, 3]), ([UInt8](), .data([])),
+      // What can be cast to bytes is a list all the same.
+      ([Int](), []), ([Any](), []), ([1, 2], [1, 2]), ([true], [true]), (NSArray(), []),
+      (NSArray(array: [1]), [1]), ([NSNumber(value: 255)], [255]),
       (["b": 1, "a": [true]] as [String: Any], ["a": [true], "b": 1]),
       (["k": nil] as [String: Int?], ["k": nil]), (ForeignValue.integer(5), 5),
       (NSNumber(value: true), true), (NSNumber(value: 1), 1), (NSNumber(value: 1.5), 1.5),
@@ -105,12 +109,14 @@ import Testing
 
   @Test("What JSONSerialization makes is taken with its booleans")
   func serialization() throws {
-    let text = #"{"a":true,"b":false,"c":1,"d":0,"e":1.5,"f":null,"g":["x",{"h":-1}]}"#
+    let text =
+      #"{"a":true,"b":false,"c":1,"d":0,"e":1.5,"f":null,"g":["x",{"h":-1}],"i":[[],[1,2],[true]]}"#
     let object = try JSONSerialization.jsonObject(with: Data(text.utf8))
     let dictionary = try #require(object as? [String: Any])
     #expect(
       try ForeignRecord(dictionary: dictionary) == [
         "a": true, "b": false, "c": 1, "d": 0, "e": 1.5, "f": nil, "g": ["x", ["h": -1]],
+        "i": [[], [1, 2], [true]],
       ]
     )
   }

@@ -38,13 +38,13 @@ import Testing
   func values() {
     let batch = RecordBatch()
     let text = Array("k1.50a\u{1}\"/\u{8}\u{C}\r\n\u{1F}é".utf8)
-    _ = text.withUnsafeBytes { batch.append($0) }
+    let (start, _) = text.withUnsafeBytes { batch.append($0) }
     func node(_ kind: Int, _ text: Range<UInt32> = 0..<0, isMember: Bool = false, next: UInt32) {
       batch.append(
         TapeNode(
-          text: text.lowerBound,
+          text: start + text.lowerBound,
           length: UInt32(text.count),
-          key: 0,
+          key: start,
           keyLength: isMember ? 1 : 0,
           next: next,
           origin: 0,

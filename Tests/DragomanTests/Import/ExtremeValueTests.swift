@@ -213,6 +213,9 @@ import Testing
         ForeignValue.instant(ForeignInstant(seconds: -62_167_219_200)), "value.date"
       ),
       ("json", Double.infinity, "value.number"), ("json", UInt64.max, "18446744073709551615"),
+      ("json", Date(timeIntervalSince1970: .nan), "value.date"),
+      ("json", ["at": [Date(timeIntervalSince1970: 1e300)]] as [String: Any], "value.date"),
+      ("json", Date(timeIntervalSince1970: 0), "\"1970-01-01T00:00:00Z\""),
     ]
     for (type, value, expected) in cases {
       let fixture = try ImportFixture(attributes: "v: { type: \(type) }")

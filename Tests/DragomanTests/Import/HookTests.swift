@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Dragoman
@@ -183,5 +184,147 @@ import Testing
     #expect(imported.report.summary == "read 2, inserted 1, rejected 1")
     #expect(imported.report.issueSummary == ["record.hook 1"])
     #expect(try sql(stack.store, "SELECT firstName, kind FROM Person") == ["John|a"])
+  }
+
+  enum Dropping: CaseIterable {
+    case rollback
+    case refresh
+  }
+
+  @Test(
+    "A hook cannot drop what is unsaved: the records before it would go, too",
+    arguments: Dropping.allCases
+  )
+  func dropping(_ dropping: Dropping) async throws {
+    try register { _, person in
+      guard person["firstName"] == "John" else { return }
+      switch dropping {
+      case .rollback: person.context.rollback()
+      case .refresh:
+        let jane = try person.context.fetchOne(
+          FetchRequest("Person", filter: .where("firstName", .equalTo, "Jane"))
+        )
+        if let jane { person.context.refresh(jane) }
+      }
+    }
+    try await stack.write { context in
+      try context.insert("Person")["ticketNumber"] = "A1"
+    }
+    let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+    #expect(imported.report.summary == "read 2, updated 1, rejected 1")
+    #expect(try sql(stack.store, "SELECT firstName FROM Person") == ["Jane"])
+    let issue = imported.report.issues.first?.examples.first
+    #expect(issue?.code == .recordHook)
+    #expect(issue?.message.contains("save.importing: Unsaved changes cannot be dropped") == true)
+  }
+
+  @Test("A hook may have read again what nobody has changed")
+  func refreshing() async throws {
+    try register { _, person in person.context.refreshAll() }
+    let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+    #expect(imported.report.summary == "read 2, inserted 2")
+    #expect(try sql(stack.store, "SELECT count(*) FROM Person") == ["2"])
+  }
+
+  @Test("A hook may drop what a context of its own has")
+  func droppingOwn() async throws {
+    try register { _, person in
+      try person.context.nested { child in
+        _ = try child.insert("Note")
+        child.rollback()
+      }
+    }
+    let imported = try await stack.import([Self.jane], into: "Person")
+    #expect(imported.report.summary == "read 1, inserted 1")
+    #expect(try sql(stack.store, "SELECT count(*) FROM Note") == ["0"])
+  }
+
+  @Test("An object that its hook deletes is counted as deleted")
+  func deletingOwn() async throws {
+    try register { _, person in
+      if person["firstName"] == "Jane" { try person.context.delete(person) }
+    }
+    let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+    #expect(imported.report.summary == "read 2, inserted 1, deleted 1")
+    #expect(imported.ids.count == 1)
+    #expect(try sql(stack.store, "SELECT firstName FROM Person") == ["John"])
+  }
+
+  @Test(
+    "A key that a hook takes from another object rejects its record",
+    arguments: ["A1", "A2", "A3"]
+  )
+  func takingKeys(of ticket: String) async throws {
+    try await stack.write { context in
+      try context.insert("Person")["ticketNumber"] = "A1"
+    }
+    try register { _, person in
+      if person["firstName"] == "John" { person["ticketNumber"] = .text(ticket) }
+    }
+    let bob: ForeignValue = ["ticket_number": "A4", "first_name": "Bob"]
+    let jane: ForeignValue = ["ticket_number": "A3", "first_name": "Jane"]
+    let imported = try await stack.import([jane, Self.john, bob], into: "Person")
+    let isFree = ticket == "A2"
+    #expect(
+      imported.report.summary == (isFree ? "read 3, inserted 3" : "read 3, inserted 2, rejected 1")
+    )
+    #expect(imported.report.issueSummary == (isFree ? [] : ["key.duplicate 1"]))
+  }
+
+  @Test(
+    "Hooks that import for ever reject a record, in nested contexts, too",
+    arguments: [true, false]
+  )
+  func recursion(isNested: Bool) async throws {
+    try register { record, person in
+      let next = ["ticket_number": "A\(person.objectID.primaryKey)"] as ForeignRecord
+      guard isNested else {
+        try person.context.import(next, into: "Person")
+        return
+      }
+      try person.context.nested { child in _ = try child.import(next, into: "Person") }
+    }
+    let imported = try await stack.import([["ticket_number": "A0"]], into: "Person")
+    #expect(imported.report.summary == "read 1, rejected 1")
+    let message = imported.report.issues.first?.examples.first?.message
+    #expect(message?.contains("more than 100 levels deep") == true)
+    #expect(try sql(stack.store, "SELECT count(*) FROM Person") == ["0"])
+  }
+
+  private struct Worded: LocalizedError {
+    let errorDescription: String?
+  }
+
+  @Test(
+    "An error of a hook is told in its words, with one full stop",
+    arguments: ["not today", "not today."]
+  )
+  func words(_ words: String) async throws {
+    try register { _, _ in throw Worded(errorDescription: words) }
+    try await stack.write { context in
+      let imported = try context.import([Self.jane], into: "Person")
+      #expect(
+        imported.report.issues.first?.examples.first?.message
+          == "The hook of Person refused the record: not today."
+      )
+      let error = #expect(throws: ImportError.self) {
+        try context.import(["ticket_number": "A1"] as ForeignRecord, into: "Person")
+      }
+      #expect(
+        error?.message
+          == "The record was rejected: [record.hook] The hook of Person refused the record: not today."
+      )
+    }
+  }
+
+  @Test("What a hook did wrong besides what it throws is no fault of the record behind it")
+  func recordedBesides() async throws {
+    try register { _, person in
+      guard person["firstName"] == "Jane" else { return }
+      person["typo"] = 1
+      throw Refused()
+    }
+    let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+    #expect(imported.report.summary == "read 2, inserted 1, rejected 1")
   }
 }

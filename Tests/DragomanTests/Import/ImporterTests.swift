@@ -296,4 +296,16 @@ import Testing
     #expect(report.committed == 0)
     #expect(fixture.store.model.entities.isEmpty)
   }
+
+  @Test("A number of rejects below nothing is refused")
+  func negativeRejects() async throws {
+    let fixture = try ImportFixture(attributes: "v: v")
+    let error = await #expect(throws: ImportFailure.self) {
+      try await fixture.run("[]") { $0.options.maximumRejects = -1 }
+    }
+    #expect(
+      (error?.cause as? ImportError)
+        == ImportError(.request, "There may be 0 or more rejects, not -1.")
+    )
+  }
 }

@@ -366,4 +366,63 @@ import Testing
     #expect(report.summary == "read 3, inserted 2, rejected 1")
     #expect(try store.rows("firstName", "lastName", "extra") == ["x|y|[1,2]", "x|null|null"])
   }
+
+  private struct Worded: LocalizedError {
+    var errorDescription: String? { "the till is closed" }
+  }
+
+  @Test("What a closure gives or throws is told in words")
+  func closures() async throws {
+    let model = Model(entities: [
+      Entity(
+        name: "P",
+        attributes: [
+          Attribute(name: "pay", type: .decimal, rules: AttributeRules(scale: 2)),
+          Attribute(name: "tip", type: .decimal),
+        ]
+      )
+    ])
+    let stack = try Stack(model, at: .inMemory)
+    try stack.mappers.register(
+      Mapper(for: "P", in: model) {
+        Map("pay", to: "pay").with { $0.convert = { .text($0.string ?? "") } }
+        Map("tip", to: "tip").with { $0.convert = { _ in throw Worded() } }
+      }
+    )
+    let imported = try await stack.import([["pay": "1.239", "tip": 1], ["pay": "x"]], into: "P")
+    #expect(
+      imported.report.issues.flatMap(\.examples).map(\.message).sorted() == [
+        "The map's closure gave a value that is not a decimal.",
+        "The map's closure refused the value. It says: the till is closed",
+        "The number has more than 2 digits behind the point.",
+      ]
+    )
+  }
+
+  @Test("An import whose task is cancelled imports nothing", arguments: [true, false])
+  func cancelling(isBefore: Bool) async throws {
+    let stack = try Stack(MapperFixture.model, at: .inMemory)
+    let (signal, begun) = AsyncStream<Void>.makeStream()
+    let gate = DispatchSemaphore(value: 0)
+    try stack.mappers.register(
+      Mapper(for: "Note", in: MapperFixture.model) { Map("text", to: "text") }
+        .with { mapper in
+          mapper.postImport = { _, note in
+            guard note["text"] == "0" else { return }
+            begun.finish()
+            gate.wait()
+          }
+        }
+    )
+    let task = Task {
+      if isBefore { while !Task.isCancelled { await Task.yield() } }
+      let notes = (0..<1500).map { ["text": .string("\($0)")] as ForeignValue }
+      return try await stack.import(notes, into: "Note")
+    }
+    if !isBefore { for await _ in signal {} }
+    task.cancel()
+    gate.signal()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(try sql(stack.store, "SELECT count(*) FROM Note") == ["0"])
+  }
 }

@@ -128,6 +128,31 @@ import Testing
     #expect(try ImportMap(yaml: later.map.yaml()) == later.map)
   }
 
+  @Test(
+    "What has another name now is not made anew by a map that still has the old one",
+    arguments: [
+      (
+        "Q: { renamedFrom: O, unique: id, attributes: { id: {}, customer: {}, labels: { type: json } } }",
+        "O is called Q in the database (renamedFrom)."
+      ),
+      (
+        "O: { unique: id, attributes: { id: {}, who: { from: customer, renamedFrom: customer }, labels: { type: json } } }",
+        "O.customer is called who in the database (renamedFrom)."
+      ),
+    ]
+  )
+  func oldName(entity: String, message: String) async throws {
+    let fixture = try ImportFixture(Self.first)
+    try await fixture.run(Self.feed)
+    let later = try ImportFixture(Self.map(entity), in: fixture.store)
+    try fixture.store.migrate(to: later.map.model())
+    let failure = await #expect(throws: ImportFailure.self) { try await fixture.run(Self.feed) }
+    let cause = try #require(failure?.cause as? StoreError)
+    #expect(cause.code == .modelConflict)
+    #expect(cause.message.contains(message), "\(cause.message)")
+    #expect(try await later.run(Self.feed).summary == "read 2, unchanged 2")
+  }
+
   @Test("An import counts what it pruned in its history as deleted")
   func pruned() async throws {
     let fixture = try ImportFixture(attributes: "v: v")

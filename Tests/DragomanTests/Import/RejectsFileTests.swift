@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("A file with older rejects gets mode 0600, and a symbolic link is not followed")
+  @Test("A file with older rejects gets mode 0600; behind a link it is the file that it leads to")
   func mode() async throws {
     defer { try? FileManager.default.removeItem(at: folder) }
     let old = #"{"file":"old","line":1,"byte":0,"index":0,"entity":"P","key":null}"#
@@ -194,12 +194,18 @@ import Testing
     let link = folder.appendingPathComponent("link").path
     for target in [path, folder.appendingPathComponent("none").path] {
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
-      let failure = await #expect(throws: ImportFailure.self) {
-        try await fixture.run(Self.feed(10)) { $0.options.rejectsFile = link }
-      }
-      #expect((failure?.cause as? ImportError)?.code == .output)
+      try await fixture.run(Self.feed(20)) { $0.options.rejectsFile = link }
+      #expect(try String(contentsOfFile: target, encoding: .utf8).split(separator: "\n").count == 2)
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == target)
       #expect(unlink(link) == 0)
     }
-    #expect(try rejected == [9])
+    // Not every file is a rejects file because a link says so.
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: path))
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(Self.feed(10)) { $0.options.rejectsFile = link }
+    }
+    #expect((failure?.cause as? ImportError)?.code == .output)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
   }
 }

@@ -3,21 +3,21 @@ import Testing
 
 @testable import Dragoman
 
-@Suite struct MapperTests {
-  private static let model = MapperFixture.model
-
-  /// The faults of a mapper, as `code place: message (suggestion)`.
-  private func faults(_ make: () throws(MapFaults) -> Mapper) -> [String] {
-    do {
-      _ = try make()
-      return []
-    } catch {
-      return error.faults.map { fault in
-        let hint = fault.suggestion.map { " (\($0))" } ?? ""
-        return "\(fault.code.rawValue) \(fault.place): \(fault.message)\(hint)"
-      }
+/// The faults of a mapper, as `code place: message (suggestion)`.
+private func faults(_ make: () throws(MapFaults) -> Mapper) -> [String] {
+  do {
+    _ = try make()
+    return []
+  } catch {
+    return error.faults.map { fault in
+      let hint = fault.suggestion.map { " (\($0))" } ?? ""
+      return "\(fault.code.rawValue) \(fault.place): \(fault.message)\(hint)"
     }
   }
+}
+
+@Suite struct MapperTests {
+  private static let model = MapperFixture.model
 
   private func person(_ maps: Map..., uniqueKey: [String]? = nil) -> [String] {
     faults { () throws(MapFaults) in
@@ -304,5 +304,40 @@ private struct Faulty: Mappable {
     #expect(map.entities.map(\.name) == ["Person", "Company"])
     #expect(map.entities[1].attributes.map { $0.from?.json.map(\.text) } == [["no"]])
     #expect(code.entity("Company").rejectsUnknownKeys == false)
+  }
+
+  @Test("Of several unique keys only the identity has to be fed")
+  func severalKeys() async throws {
+    let attributes = ["k", "n", "v"].map { Attribute(name: $0) }
+    let model = Model(entities: [
+      Entity(name: "P", attributes: attributes, uniqueKeys: [["k"], ["n"]])
+    ])
+    let mapper = try Mapper(for: "P", in: model, ignoreNullValueOverwrites: true) {
+      Map("k", to: "k")
+      Map("v", to: "v")
+    }
+    #expect(mapper.entityMap.uniqueKeys == [["k"]])
+    #expect(
+      faults { () throws(MapFaults) in
+        try Mapper(for: "P", in: model) {
+          Map("n", to: "n")
+          Map("v", to: "w")
+        }
+      } == [
+        "map.reference entities.P.attributes.w: P has no attribute \"w\".",
+        "map.unique entities.P.unique: No map feeds \"k\", by which records find their object.",
+      ]
+    )
+    let stack = try Stack(model, at: .inMemory)
+    try await stack.import([["k": "1", "n": "a", "v": "x"]], into: "P")
+    try stack.mappers.register(mapper)
+    let imported = try await stack.import([["k": "1", "v": "y"], ["k": "2"]], into: "P")
+    #expect(imported.report.summary == "read 2, inserted 1, updated 1")
+    #expect(try sql(stack.store, "SELECT k, n, v FROM P") == ["1|a|y", "2|null|null"])
+    // The other key is still one.
+    let other: ForeignRecord = ["k": "3", "n": "a"]
+    stack.mappers.removeMapper(for: "P")
+    let last = try await stack.import([.object(other)], into: "P")
+    #expect(last.report.issueSummary == ["key.duplicate 1"])
   }
 }

@@ -225,4 +225,20 @@ import Testing
     #expect(error?.message == "The input is \(name), not a feed.")
     #expect(error?.origin?.file == "feed.json")
   }
+
+  @Test("A path that the system would cut at U+0000 is no file")
+  func cutPaths() throws {
+    let folder = FileManager.default.temporaryDirectory
+    let file = folder.appending(path: "cut-\(UUID().uuidString)").path
+    try "[]".write(toFile: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    for read in [
+      { _ = try FileSource(path: $0) }, { _ = try RejectLines($0) },
+      { _ = try MapBytes.read($0) },
+    ] as [(String) throws -> Void] {
+      #expect(throws: (any Error).self) { try read(file + "\u{0}.json") }
+    }
+    let error = #expect(throws: ReadError.self) { try FileSource(path: file + "\u{0}.json") }
+    #expect(error?.code == .missing)
+  }
 }

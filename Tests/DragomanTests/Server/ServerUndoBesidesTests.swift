@@ -155,6 +155,40 @@ struct ServerUndoBesidesTests {
     #expect(try pair.server.undoImport(nil).isPossible)
   }
 
+  @Test(
+    "What comes back behind a migration is of the entity, and has the defaults, that were given meanwhile"
+  )
+  func migratedBetween() async throws {
+    try await pair.run(#"[{"sku":"a"},{"sku":"b"}]"#)
+    try await pair.run(#"[{"sku":"b","name":"x"}]"#) { $0.prune = .init() }
+    let yaml = ServerUndoTests.shop
+      .replacing(
+        "name: name, price",
+        with: "name: name, state: { required: true, default: open }, price"
+      )
+      .replacing(
+        "unique: sku\n",
+        with: "unique: sku\n    discriminator: { from: kind, values: { set: Set } }\n"
+      )
+      .replacing(
+        "  Maker:",
+        with: "  Set: { parent: Item, attributes: { size: { type: int32 } } }\n  Maker:"
+      )
+    let model = try ImportMap(yaml: yaml).model()
+    try pair.file.migrate(to: model)
+    _ = try pair.server.migrate(to: model)
+    try pair.undo(2, "migrated")
+    let copy = try pair.server.copy(of: .everything)
+    defer {
+      try? copy.close()
+      pair.server.end()
+    }
+    for store in [pair.file, copy] {
+      let rows = try sql(store, "SELECT sku, _entity, state FROM Item ORDER BY sku")
+      #expect(rows == ["a|Item|open", "b|Item|open"])
+    }
+  }
+
   private static func tables(_ type: String) -> String {
     """
     version: 1

@@ -17,7 +17,7 @@ extension FeedReading {
       guard let (format, index) = try source(of: first, &plans), let plan = plans[format] else {
         // It may be a reject of another map.
         retried.keep(first.number)
-        absent[first.source ?? first.entity, default: 0] += 1
+        absent[absence(of: first), default: 0] += 1
         line = try lines.next()
         continue
       }
@@ -35,12 +35,21 @@ extension FeedReading {
       }
       hand(batch, of: plan, index, byteCount: byteCount)
     }
-    for (name, count) in absent.sorted(by: { $0.key < $1.key }) {
-      notices.add(
-        "\(count) \(count == 1 ? "reject stays" : "rejects stay"): the map has no source for \(name)"
-      )
+    for (reason, count) in absent.sorted(by: { $0.key < $1.key }) {
+      notices.add("\(count) \(count == 1 ? "reject stays" : "rejects stay"): \(reason)")
     }
     return byteCount
+  }
+
+  /// Why a record is read by nothing.
+  private func absence(of line: RejectLine) -> String {
+    let isStrange = !map.entities.contains { $0.isCalled(line.entity) }
+    let hasSource = map.sources.contains { source in
+      line.source.map { hasSameBytes(source.name, $0) } ?? true
+    }
+    return isStrange && hasSource
+      ? "the map has no entity \(line.entity)"
+      : "the map has no source for \(line.source ?? line.entity)"
   }
 
   /// Maps the records of a batch, and hands it over.
@@ -98,10 +107,24 @@ extension ImportPlan {
     while let index = next.popLast() {
       guard seen.insert(index).inserted else { continue }
       let layout = model.entities[index]
-      if layout.name.utf8.elementsEqual(entity.utf8) { return true }
+      if layout.entity.isCalled(entity) { return true }
       next += layout.family
       next += layout.relationships.map(\.destination)
     }
     return false
+  }
+}
+
+extension EntityMap {
+  /// Whether the entity has this name, or had it before it was renamed.
+  fileprivate func isCalled(_ name: String) -> Bool {
+    hasSameBytes(self.name, name) || renamedFrom.map { hasSameBytes($0, name) } ?? false
+  }
+}
+
+extension Entity {
+  /// Whether the entity has this name, or had it before it was renamed.
+  fileprivate func isCalled(_ name: String) -> Bool {
+    hasSameBytes(self.name, name) || renamedFrom.map { hasSameBytes($0, name) } ?? false
   }
 }

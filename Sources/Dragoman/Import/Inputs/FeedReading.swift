@@ -214,15 +214,33 @@ struct FeedReading {
   private func open(_ input: ImportInput) throws(ReadError) -> any ByteSource {
     let maximum = request.maximumInputByteCount
     return switch input {
-    case .file(let path): try openSource(path: path, maximumByteCount: maximum)
+    case .file(let path):
+      try openSource(
+        path: path,
+        maximumByteCount: maximum,
+        admittingGrowth: growth(of: input)
+      )
     case .opened(let feed, let name):
       try decoded(feed, name: name, maximumByteCount: maximum)
     case .url(let text): throw Self.notFetched(text)
-    case .standardInput: try openSource(path: "-", maximumByteCount: maximum)
+    case .standardInput:
+      try openSource(path: "-", maximumByteCount: maximum, admittingGrowth: growth(of: input))
     case .bytes(let bytes, let name):
       try decoded(MemorySource(bytes, name: name), maximumByteCount: maximum)
     // Read without bytes, before this.
     case .records(_, let name), .rejects(let name): MemorySource([], name: name)
+    }
+  }
+
+  /// What is said of a file that is written on while it is read, a log for one: pruning would take objects for gone
+  /// whose records are on their way.
+  private func growth(of input: ImportInput) -> FileWatch.Growth {
+    { () throws(ReadError) in
+      if request.prune != nil { throw FileWatch.changed(input.name) }
+      notices.add(
+        "was written on while it was read: what came too late may not be in",
+        input: input.name
+      )
     }
   }
 

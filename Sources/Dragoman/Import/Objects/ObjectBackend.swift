@@ -229,19 +229,40 @@ final class ObjectBackend: DraftBackend {
 
   func didMake(_ object: ManagedObject) { made.insert(object.place) }
 
-  func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws {
-    guard let hook = code.entity(plan.name).postImport else { return }
+  func didWrite(
+    _ object: Int,
+    key: Int64,
+    _ plan: EntityPlan,
+    in batch: DraftBatch
+  ) throws -> Bool {
+    guard let hook = code.entity(plan.name).postImport else { return true }
     let written = try self.object(key, of: plan.layout)
     let before = context.records.length
     do {
+      guard context.records.depth <= Self.deepestHook else {
+        throw ImportError(
+          .request,
+          "Hooks import records in one another more than \(Self.deepestHook) levels deep.",
+          help: "does a hook import the record that it was called for?"
+        )
+      }
       try hook(batch.record(of: object), written)
       try context.throwRecorded()
       // What the record says was checked when it was mapped.
       try context.records.validate(since: before)
     } catch {
+      // What else it did wrong is no fault of the records behind it.
+      context.forgetRecorded()
       throw RecordStop.hook(object: object, error)
     }
+    if let clash = try context.records.clash(since: before) {
+      throw RecordStop.taken(object: object, by: clash.object.entityName, clash.columns)
+    }
+    return !written.isDeleted
   }
+
+  /// How deep hooks may import records whose hooks import: each level has its share of the thread's stack.
+  private static let deepestHook = 100
 
   func delete(_ objects: [(key: Int64, entity: EntityLayout)]) throws -> ObjectDeleter.Outcome {
     var outcome = ObjectDeleter.Outcome()

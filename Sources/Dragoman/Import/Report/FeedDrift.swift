@@ -64,13 +64,19 @@ extension FeedDrift.Change {
         }
       return "\(entity) has \(name) (\(found)); \(fate)"
     case .changedType:
-      return "\(entity).\(name) has a \(Self.list(values)) where it had a"
-        + " \(Self.list(valuesBefore)), \(times)"
+      let (found, known) = (Self.described(values), Self.described(valuesBefore))
+      return "\(entity).\(name) has \(found) where it had \(known), \(times)"
     case .vanishedKey: return "no record has \(entity).\(name)"
     }
   }
 
   private var times: String { count == 1 ? "once" : "\(count) times" }
+
+  /// Kinds with an article: `an object or text`.
+  private static func described(_ kinds: [FeedDrift.ValueKind]) -> String {
+    let list = list(kinds)
+    return (list.first.map { "aeiou".contains($0) } == true ? "an " : "a ") + list
+  }
 
   private static func list(_ kinds: [FeedDrift.ValueKind]) -> String {
     kinds.map(\.rawValue).joined(separator: " or ")

@@ -80,7 +80,8 @@ public struct ImportChange: Sendable, Hashable {
   public var entity: String
   /// The entity that the object was of before, where that was another one of its family.
   public var formerEntity: String?
-  /// The values of the entity's unique key; empty where it has none.
+  /// The values of the entity's first unique key that has no null; where there is none, the object's primary key as
+  /// `_pk`.
   public var key: [Value]
   /// What changed besides the key, in the order of the model: every value of an object that is new or
   /// gone unless it is null, else the values that differ; also the key that a stub of another one gets.
@@ -115,12 +116,13 @@ public struct ImportChange: Sendable, Hashable {
 
   /// A row's change in the words of an import; nil where nothing changed that the model has.
   init?(_ change: ChangeLog.Change, isPruning: Bool, origin: Origin?) {
+    let identity = change.wholeKey
     var key: [String: [Value]] = [:]
     var fields: [Field] = []
     for (index, attribute) in change.attributes.enumerated() {
       let old = change.old?[index]
       let new = change.new?[index]
-      let isKey = change.identity.contains { $0.utf8.elementsEqual(attribute.name.utf8) }
+      let isKey = identity.contains { $0.utf8.elementsEqual(attribute.name.utf8) }
       if isKey {
         key[attribute.name] = [Value(attribute, Self.masked(new ?? old ?? .null, attribute))]
       }
@@ -136,19 +138,19 @@ public struct ImportChange: Sendable, Hashable {
     }
     var links: [Links] = []
     for link in change.links {
-      if change.identity.contains(where: { $0.utf8.elementsEqual(link.name.utf8) }) {
-        let target = link.old.first ?? link.new.first ?? []
-        key[link.name] = Self.values(target, link.key, of: link.name)
+      if identity.contains(where: { $0.utf8.elementsEqual(link.name.utf8) }) {
+        let target = link.old.first ?? link.new.first
+        key[link.name] = target.map { Self.values($0, of: link.name) }
         // Only that an object leaves its owner, or gets another one, is more than its key says.
         if change.old == nil || change.new == nil { continue }
       }
-      if !link.isToOne || link.old != link.new {
+      if !link.isToOne || link.leadsElsewhere {
         links.append(
           Links(
             link.name,
             isToOne: link.isToOne,
-            removed: link.old.map { Self.values($0, link.key) },
-            added: link.new.map { Self.values($0, link.key) }
+            removed: link.old.map { Self.values($0) },
+            added: link.new.map { Self.values($0) }
           )
         )
       }
@@ -162,7 +164,10 @@ public struct ImportChange: Sendable, Hashable {
     }
     entity = change.entity
     formerEntity = change.formerEntity
-    self.key = change.identity.flatMap { key[$0] ?? [] }
+    self.key =
+      identity.isEmpty
+      ? [Value(Attribute(name: "_pk", type: .int64), change.primaryKey)]
+      : identity.flatMap { key[$0] ?? [] }
     self.fields = fields
     self.links = links
     self.origin = origin
@@ -170,14 +175,13 @@ public struct ImportChange: Sendable, Hashable {
 
   /// The values of a target's key; within the key of its owner they are named after the relationship.
   private static func values(
-    _ values: [StoredValue],
-    _ key: [Attribute],
+    _ target: ChangeLog.Target,
     of relationship: String? = nil
   ) -> [Value] {
-    zip(key, values).map { attribute, value in
+    zip(target.key, target.values).map { attribute, value in
       var named = attribute
       if let relationship {
-        named.name = key.count == 1 ? relationship : "\(relationship).\(attribute.name)"
+        named.name = target.key.count == 1 ? relationship : "\(relationship).\(attribute.name)"
       }
       return Value(named, masked(value, attribute))
     }
@@ -185,5 +189,31 @@ public struct ImportChange: Sendable, Hashable {
 
   private static func masked(_ value: StoredValue, _ attribute: Attribute) -> StoredValue {
     attribute.isSensitive && value != .null ? .text(mask) : value
+  }
+}
+
+extension ChangeLog.Change {
+  /// The first unique key of which all values are there; empty where there is none.
+  fileprivate var wholeKey: [String] {
+    keys.first { names in
+      names.allSatisfy { name in
+        if let index = attributes.firstIndex(where: { $0.name.utf8.elementsEqual(name.utf8) }) {
+          return ((new ?? old)?[index] ?? .null) != .null
+        }
+        return links.contains {
+          $0.name.utf8.elementsEqual(name.utf8) && !($0.old.isEmpty && $0.new.isEmpty)
+        }
+      }
+    } ?? []
+  }
+}
+
+extension ChangeLog.Links {
+  /// Whether a to-one has another target than it had.
+  ///
+  /// One that has got another key meanwhile is the same; one that has the key of the former target stands for it.
+  fileprivate var leadsElsewhere: Bool {
+    old != new && old.map(\.primaryKey) != new.map(\.primaryKey)
+      && (old.map(\.key) != new.map(\.key) || old.map(\.values) != new.map(\.values))
   }
 }

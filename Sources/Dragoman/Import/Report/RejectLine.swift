@@ -218,6 +218,9 @@ public final class RejectLines {
   ///   which this process may have open.
   public init(_ path: String) throws(ReadError) {
     self.path = path
+    if FilePath.isCut(path) {
+      throw ReadError(.missing, "There is no file \(printable(path)): its path holds U+0000.")
+    }
     if FileHead.isDatabase(path) {
       throw ReadError(.format, "\(path) is a SQLite database, not a rejects file.")
     }
@@ -239,8 +242,10 @@ public final class RejectLines {
   /// - Returns: The line; nil at the end.
   /// - Throws: `ReadError` with the place for a line that is none of such a file.
   public func next() throws(ReadError) -> RejectLine? {
-    while let bytes = lines.next() {
+    while var bytes = lines.next() {
       number += 1
+      // An editor may have written it.
+      if number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
       if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { continue }
       return try RejectLine(bytes, number: number, of: path, parser)
     }

@@ -12,6 +12,12 @@ package final class RejectsFile: RejectsOutput {
   let path: String
   private let descriptor: Int32
   private let place: OutputPlace
+  /// The file behind symbolic links.
+  private let target: String
+  /// Of a pipe: whether to wait no more for a reader that takes nothing; nil: it is waited for.
+  var shouldStop: (() -> Bool)?
+  /// Whether that was so: nothing is written any more.
+  private var isGivenUp = false
   private var isBegun = false
   /// Whether it goes on behind a part of this import.
   private var goesOn = false
@@ -42,7 +48,7 @@ package final class RejectsFile: RejectsOutput {
 
   /// Creates the file, or opens the one that is there and leaves it as it is for now.
   ///
-  /// A symbolic link to a file is not followed.
+  /// Behind a symbolic link it is the file that the link leads to.
   ///
   /// - Parameters:
   ///   - path: The file.
@@ -56,17 +62,22 @@ package final class RejectsFile: RejectsOutput {
       throw ImportError(.output, "The rejects file \(path) \(error.reason).", help: error.help)
     }
     switch place {
-    case .absent:
-      descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    case .absent(let target):
+      self.target = target
+      descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 { flock(descriptor, LOCK_SH) }
-    case .file: descriptor = Self.openShared(path)
+    case .file(let target, _):
+      self.target = target
+      descriptor = Self.openShared(target)
     case .stream:
+      target = path
       // A pipe that nobody reads is an error, not a wait.
       descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
       if descriptor >= 0 { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
     }
     guard descriptor >= 0 else {
-      let reason = errno == ELOOP ? "It is a symbolic link" : String(cString: strerror(errno))
+      let reason =
+        errno == ENXIO ? "it is a pipe, and nobody reads it" : String(cString: strerror(errno))
       throw ImportError(.output, "The rejects file \(path) cannot be created: \(reason).")
     }
   }
@@ -89,7 +100,7 @@ package final class RejectsFile: RejectsOutput {
     // Nothing was opened, and nothing made, where the initializer throws.
     guard descriptor >= 0 else { return }
     close(descriptor)
-    if case .absent = place, !isBegun { unlink(path) }
+    if case .absent = place, !isBegun { unlink(target) }
   }
 
   /// Goes on behind the lines that a stopped import had committed; what stands behind them goes.
@@ -102,10 +113,32 @@ package final class RejectsFile: RejectsOutput {
   func goOn(behind byteCount: Int, _ hash: UInt64?) throws(ImportError) -> Bool {
     goesOn = true
     if byteCount == 0 { return true }
-    guard case .file = place else { return false }
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard case .file = place, let found = try lines(of: byteCount), found.value == hash else {
+      return false
+    }
+    self.byteCount = off_t(byteCount)
+    self.hash = found
+    return true
+  }
+
+  /// Goes on behind all lines that the file has: those of another import that are not to be lost.
+  ///
+  /// - Throws: `.inputOutput` when the file cannot be read.
+  func goOn() throws(ImportError) {
+    goesOn = true
+    var file = stat()
+    guard case .file = place, fstat(descriptor, &file) == 0, file.st_size > 0,
+      let found = try lines(of: Int(file.st_size))
+    else { return }
+    byteCount = file.st_size
+    hash = found
+  }
+
+  /// The hash of the first bytes of the file; nil where it has not so many.
+  private func lines(of byteCount: Int) throws(ImportError) -> FeedHash? {
+    let file = open(target, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
-      if errno == ENOENT { return false }
+      if errno == ENOENT { return nil }
       throw failure(errno, "read")
     }
     defer { close(file) }
@@ -116,14 +149,11 @@ package final class RejectsFile: RejectsOutput {
       let count = read(file, &piece, min(rest, piece.count))
       if count < 0, errno == EINTR { continue }
       if count < 0 { throw failure(errno, "read") }
-      if count == 0 { return false }
+      if count == 0 { return nil }
       found.addBytes(piece[..<count])
       rest -= count
     }
-    guard found.value == hash else { return false }
-    self.byteCount = off_t(byteCount)
-    self.hash = found
-    return true
+    return found
   }
 
   func write(_ issue: ImportIssue, _ record: RejectedRecord) throws(ImportError) {
@@ -136,9 +166,18 @@ package final class RejectsFile: RejectsOutput {
   /// - Throws: `.inputOutput` when the file cannot be written; then it ends with a whole line.
   func flush() throws(ImportError) {
     try begin()
-    if let code = buffer.withUnsafeBytes({ FileOutput.write($0, to: descriptor) }) {
+    if isGivenUp { buffer.removeAll() }
+    var shouldStop: (() -> Bool)?
+    if case .stream = place { shouldStop = self.shouldStop }
+    if let code = buffer.withUnsafeBytes({
+      FileOutput.write($0, to: descriptor, unless: shouldStop)
+    }) {
       if case .stream = place {} else { _ = ftruncate(descriptor, byteCount) }
       buffer.removeAll()
+      if code == ECANCELED {
+        isGivenUp = true
+        return
+      }
       throw failure(code)
     }
     byteCount += off_t(buffer.count)

@@ -111,10 +111,10 @@ extension ImportRequest {
     return "\(path).\(partition.number)-\(partition.count)"
   }
 
-  /// Whether a file is in the folder of another one, or deeper; of what is not there nobody knows better.
+  /// Whether a file is in the folder of another one, or deeper, behind links; of what is not there nobody knows better.
   private static func isFolder(of path: String, inThatOf other: String) -> Bool {
     func folder(_ path: String) -> String { FilePath.resolved(FilePath.openFolder(of: path)) }
-    let (own, around) = (folder(path), folder(other))
+    let (own, around) = (folder((try? OutputPlace.target(of: path)) ?? path), folder(other))
     return access(own, F_OK) != 0
       || Array("\(own)/".utf8).starts(with: around == "/" ? [] : Array("\(around)/".utf8))
   }

@@ -45,30 +45,40 @@ struct ContextImport {
   /// - Parameters:
   ///   - records: The records.
   ///   - only: The object that the records are applied to, whatever their key; nil: found by key.
+  ///   - cancellation: Ends the import after the batch at hand; nil: nothing does.
   ///   - flush: Run after each batch.
   /// - Returns: The objects and the report.
-  /// - Throws: `ImportError`, `ReadError`, `ContextError`, `StoreError`, and what `flush` throws.
+  /// - Throws: `ImportError`, `ReadError`, `ContextError`, `StoreError`, `CancellationError`, and what `flush` throws.
   func run(
     _ records: [ForeignValue],
     only: ManagedObject? = nil,
+    unless cancellation: Cancellation? = nil,
     flush: () throws -> Void = {}
   ) throws -> ImportedObjects {
-    try run(records, ObjectBackend(context, code: code, only: only), flush)
+    try run(records, ObjectBackend(context, code: code, only: only), cancellation, flush)
   }
 
   /// Imports the records into the transaction that the context has open.
   ///
-  /// - Parameter records: The records.
+  /// - Parameters:
+  ///   - records: The records.
+  ///   - cancellation: Ends the import after the batch at hand; nil: nothing does.
   /// - Returns: The objects and the report.
-  /// - Throws: As `run(_:only:flush:)`.
-  func runInTransaction(_ records: [ForeignValue]) throws -> ImportedObjects {
-    if let rows = RowBackend(past: context, map, code) { return try run(records, rows) {} }
-    return try run(records) { try context.records.flush() }
+  /// - Throws: As `run(_:only:unless:flush:)`.
+  func runInTransaction(
+    _ records: [ForeignValue],
+    unless cancellation: Cancellation? = nil
+  ) throws -> ImportedObjects {
+    if let rows = RowBackend(past: context, map, code) {
+      return try run(records, rows, cancellation) {}
+    }
+    return try run(records, unless: cancellation) { try context.records.flush() }
   }
 
   private func run(
     _ records: [ForeignValue],
     _ backend: some NamingBackend,
+    _ cancellation: Cancellation?,
     _ flush: () throws -> Void
   ) throws -> ImportedObjects {
     let start = ContinuousClock().now
@@ -80,12 +90,14 @@ struct ContextImport {
     batch.plan = plan
     var isMore = true
     while isMore {
+      if cancellation?.isCancelled == true { throw CancellationError() }
       batch.removeAll()
       isMore = try reader.read(into: batch.records, limit: Self.batchSize)
       for index in batch.records.records.indices { try mappers.map(index, into: batch) }
       try walker.apply(batch)
       if !walker.isWaiting { try flush() }
     }
+    if cancellation?.isCancelled == true { throw CancellationError() }
     try walker.finish()
     var report = walker.tally.report()
     report.unmatchedPaths = UnmatchedPath.among(mappers.outcomes)

@@ -118,7 +118,12 @@ final class ImportWriting<Sink: ImportSink> {
     guard try preparation.run(session) else { return .cancelled }
     if let since = preparation.unchangedSince { return try finishUnchanged(since) }
 
-    let earlier = try begin()
+    let earlier: EarlierPart?
+    do {
+      earlier = try begin()
+    } catch let error as StoreError where error.code == .busy && cancellation.isCancelled {
+      return .cancelled
+    }
     let model = try session.grow(to: code.model ?? map.model())
     let walker = try prepareWriting(behind: earlier)
     var entry = earlier?.entry ?? makeLedgerEntry()
@@ -286,7 +291,7 @@ final class ImportWriting<Sink: ImportSink> {
     if commit == .batch, !request.isDryRun {
       session.waitForOthers { [cancellation] in !cancellation.isCancelled }
     }
-    try session.begin()
+    try session.begin { [cancellation] in cancellation.isCancelled }
     try preparation.check(session)
     return try findEarlierPart()
   }
@@ -333,7 +338,10 @@ final class ImportWriting<Sink: ImportSink> {
       case .bytes, .records, .rejects, .url, .opened: break
       }
     }
-    return try RejectsFile(path: path, besides: kept)
+    let made = try RejectsFile(path: path, besides: kept)
+    made.shouldStop = { [cancellation] in cancellation.isCancelled }
+    if request.addsRejects { try made.goOn() }
+    return made
   }
 
   /// Writes the rejects so far; a run that has read nothing, and commits nothing, leaves the file alone.

@@ -43,26 +43,46 @@ extension SQLiteStore {
       guard try session.storedModel() != nil else { throw ImportLedgerEntry.nothingToUndo(path) }
       let entry = try session.entry(of: run)
       try session.checkIsOver(entry)
-      let recorder = try session.recorder(isWhole: false, limit: limit)
-      defer { recorder?.stop() }
-      var own = ImportLedgerEntry(undoing: entry, started: ImportClock.now())
-      try session.record(&own)
-      let number = own.id ?? 0
       let later = try session.annihilated(behind: entry)
-      var report = try session.takeBack(entry, after: later) { try recorder?.keepIfFull() }
-      guard report.isPossible, !isDryRun else { return report }
-      for counts in report.entities.values {
-        own.counts.inserted += counts.restored
-        own.counts.updated += counts.changed
-        own.counts.deleted += counts.deleted
-      }
-      own.finish()
-      try session.record(&own)
-      try recorder?.finish(as: number)
-      report.isRecorded = recorder != nil && recorder?.ending == nil
-      try session.commit()
-      return report
+      let report = try undo(entry, after: later, isDryRun, limit, session)
+      if report.isPossible || later.isEmpty { return report }
+      // What is in the way of them may be none of its objects.
+      session.rollbackIfOpen()
+      try session.begin()
+      // Another process may have taken it back in between.
+      let same = try session.entry(of: entry.id)
+      try session.checkIsOver(same)
+      let other = try undo(same, after: [], isDryRun, limit, session)
+      return other.isPossible ? other : report
     }
+  }
+
+  /// Takes an import back behind later ones that come to nothing, in the open transaction.
+  private func undo(
+    _ entry: ImportLedgerEntry,
+    after later: [Int64],
+    _ isDryRun: Bool,
+    _ limit: Int?,
+    _ session: WriteSession
+  ) throws -> UndoReport {
+    let recorder = try session.recorder(isWhole: false, limit: limit)
+    defer { recorder?.stop() }
+    var own = ImportLedgerEntry(undoing: entry, started: ImportClock.now())
+    try session.record(&own)
+    let number = own.id ?? 0
+    var report = try session.takeBack(entry, after: later) { try recorder?.keepIfFull() }
+    guard report.isPossible, !isDryRun else { return report }
+    for counts in report.entities.values {
+      own.counts.inserted += counts.restored
+      own.counts.updated += counts.changed
+      own.counts.deleted += counts.deleted
+    }
+    own.finish()
+    try session.record(&own)
+    try recorder?.finish(as: number)
+    report.isRecorded = recorder != nil && recorder?.ending == nil
+    try session.commit()
+    return report
   }
 
   /// Tells what taking an import back would change, object by object; nothing is changed.
@@ -216,8 +236,15 @@ extension SQLiteStore {
       let names = try session.attach(others)
       try session.begin()
       let later = try session.annihilated(behind: entry)
-      let log = try session.changeLog(lookingIn: names)
-      try check(try session.takeBack(entry, after: later, raisesVersions: false))
+      var log = try session.changeLog(lookingIn: names)
+      var report = try session.takeBack(entry, after: later, raisesVersions: false)
+      if !report.isPossible, !later.isEmpty {
+        session.rollbackIfOpen()
+        try session.begin()
+        log = try session.changeLog(lookingIn: names)
+        report = try session.takeBack(entry, raisesVersions: false)
+      }
+      try check(report)
       try log.drainNet(byKey: true) { change, _ in
         guard let change = ImportChange(change, isPruning: false, origin: nil) else { return }
         try changes(change)
@@ -227,7 +254,12 @@ extension SQLiteStore {
 
   private func check(_ report: UndoReport) throws(StoreError) {
     guard let first = report.conflicts.first else { return }
-    let object = first.object.map { "\($0.entity) \($0.primaryKey)" } ?? first.entity
+    let key = first.key?.parts.map { part in
+      " \(part.path) \(part.attribute.isSensitive ? ForeignText.mask : part.value.summary)"
+    }
+    let object =
+      first.entity
+      + (key?.joined(separator: ",") ?? first.object.map { " _pk \($0.primaryKey)" } ?? "")
     let others = report.conflictCount - 1
     throw StoreError(
       .undo,
@@ -269,19 +301,23 @@ extension ImportSession {
     return entry
   }
 
-  /// The runs behind an import, the last one first, where they come to nothing together: each is taken back, or
-  /// takes back another one of them.
+  /// The runs behind an import, the last one first, that come to nothing together: each is taken back by another one
+  /// of them, or takes back another one.
   ///
-  /// - Returns: None where one of them has an effect that stays, or is not recorded.
+  /// They have left nothing but versions. Whether others that stand have changed the same objects meanwhile is seen
+  /// when they are taken back, row by row.
   fileprivate func annihilated(behind entry: ImportLedgerEntry) throws(StoreError) -> [Int64] {
     let first = entry.id ?? 0
-    let runs = try recordedRuns().filter { $0.number > first && !$0.isEmpty }.map(\.number)
-    for run in runs {
-      guard let later = try ledgerEntry(run) else { return [] }
-      let comesToNothing = later.status == .undone || later.undoes.map { $0 > first } == true
-      if !comesToNothing { return [] }
-    }
-    return runs
+    let runs = try recordedRuns().filter { $0.number > first }
+    var later: [Int64: ImportLedgerEntry] = [:]
+    for run in runs { later[run.number] = try ledgerEntry(run.number) }
+    // A part of them, where the other is not recorded, has changed objects that others seem to have changed.
+    let undone = Set(later.values.compactMap(\.undoes).filter { later[$0] != nil })
+    return runs.filter { run in
+      guard !run.isEmpty, let entry = later[run.number] else { return false }
+      return entry.status == .undone
+        ? undone.contains(run.number) : entry.undoes.map(undone.contains) == true
+    }.map(\.number)
   }
 
   /// Refuses an import that still runs; what one in batches has kept to go on with is worth nothing once it is

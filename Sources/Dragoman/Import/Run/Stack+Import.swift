@@ -20,7 +20,8 @@ extension Stack {
   ///
   /// The records are mapped by the entity's mapper: the registered one, its ancestor's, or the
   /// default mapper. Unsaved changes of main are seen, and main is told once, after the commit. A
-  /// record that is rejected leaves nothing behind, and the rest is imported.
+  /// record that is rejected leaves nothing behind, and the rest is imported. Where the task is cancelled before
+  /// all records are applied, nothing is imported.
   ///
   /// - Parameters:
   ///   - records: The records; what is no dictionary is rejected.
@@ -28,8 +29,8 @@ extension Stack {
   ///   - mode: What happens to objects that exist; nil is the mapper's word.
   ///   - maximumRejects: More rejected records than this and nothing is imported; nil: no limit.
   /// - Returns: The objects' ids in input order, and the report.
-  /// - Throws: `MapFaults` for a mapper that does not fit, `ImportError`, `StoreError`; then nothing
-  ///   was written.
+  /// - Throws: `MapFaults` for a mapper that does not fit, `ImportError`, `StoreError`,
+  ///   `ContextError.stackClosed`, `CancellationError`; then nothing was written.
   @discardableResult
   public func `import`(
     _ records: [ForeignValue],
@@ -38,9 +39,16 @@ extension Stack {
     maximumRejects: Int? = nil
   ) async throws -> ImportedObjects {
     let (map, code) = try mappers.importMap(for: entity)
-    try await declare(mappers.keys)
-    return try await writeInOneTransaction { context in
-      try ContextImport(map, code, context, mode, maximumRejects).runInTransaction(records)
+    let cancellation = Cancellation()
+    return try await withTaskCancellationHandler {
+      try Task.checkCancellation()
+      try await declare(mappers.keys)
+      return try await writeInOneTransaction { context in
+        try ContextImport(map, code, context, mode, maximumRejects)
+          .runInTransaction(records, unless: cancellation)
+      }
+    } onCancel: {
+      cancellation.cancel()
     }
   }
 
@@ -172,7 +180,8 @@ extension ImportError {
     let issue = report.firstReject
     self.init(
       .tooManyRejects,
-      "The record was rejected: \(issue.map { "[\($0.code.rawValue)] \($0.message)" } ?? "no reason").",
+      "The record was rejected: "
+        + ErrorText.ended(issue.map { "[\($0.code.rawValue)] \($0.message)" } ?? "no reason"),
       help: issue?.help
     )
   }

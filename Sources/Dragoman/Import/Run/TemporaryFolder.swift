@@ -16,17 +16,19 @@ package struct TemporaryFolder: Sendable {
   package init() throws(StoreError) {
     let url = FileManager.default.temporaryDirectory
       .appendingPathComponent("dragoman-\(UUID().uuidString)")
-    do {
-      try Self.made.withLock { made in
-        try FileManager.default.createDirectory(
-          at: url,
-          withIntermediateDirectories: true,
-          attributes: [.posixPermissions: 0o700]
-        )
-        made.insert(url.path)
-      }
-    } catch {
-      throw StoreError(.output, "There is no place for temporary files: \(error)", path: url.path)
+    let parent = url.deletingLastPathComponent()
+    let code = Self.made.withLock { made -> Int32 in
+      guard mkdir(url.path, 0o700) == 0 else { return errno }
+      made.insert(url.path)
+      return 0
+    }
+    guard code == 0 else {
+      throw StoreError(
+        .output,
+        "There is no place for temporary files: \(String(cString: strerror(code))).",
+        help: "name a folder that can be written in TMPDIR",
+        path: parent.path
+      )
     }
     path = url.path
   }

@@ -66,8 +66,9 @@ protocol DraftBackend: AnyObject {
 
   /// An object is written, with the links that can be resolved by then.
   ///
-  /// - Throws: `RecordStop.hook`.
-  func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws
+  /// - Returns: Whether it is there still: a hook may have deleted it.
+  /// - Throws: `RecordStop.hook`, `RecordStop.taken`.
+  func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws -> Bool
   /// A record is applied to an object, or leaves it alone.
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int)
 
@@ -99,7 +100,12 @@ extension DraftBackend {
   func isLoading(_ table: String) -> Bool { false }
   var loadChangeCount: Int { 0 }
   func endLoads() throws {}
-  func didWrite(_ object: Int, key: Int64, _ plan: EntityPlan, in batch: DraftBatch) throws {}
+  func didWrite(
+    _ object: Int,
+    key: Int64,
+    _ plan: EntityPlan,
+    in batch: DraftBatch
+  ) throws -> Bool { true }
   func didApply(_ key: Int64, of entity: EntityLayout, ordinal: Int) {}
   var namesObjects: Bool { true }
   var isPruning: Bool { false }

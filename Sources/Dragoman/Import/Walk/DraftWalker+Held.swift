@@ -154,7 +154,7 @@ extension DraftWalker {
       switch stop {
       // What it waits for is missing.
       case .skipped, .full, .waits: return nil
-      case .refused, .keyless, .denied, .hook: return stop
+      case .refused, .keyless, .denied, .hook, .taken: return stop
       }
     }
     return nil

@@ -88,7 +88,10 @@ extension DraftWalker {
       }
       try noteSingles(from: firstSingle, of: key, number, target, in: batch, plan)
       try writeMany(draft, number, key, target, in: batch, plan)
-      try backend.didWrite(object, key: key, target.plan, in: batch)
+      if try !backend.didWrite(object, key: key, target.plan, in: batch) {
+        tally.written[number].outcome = .deleted
+        tally.count(deleted: 1, of: target.plan.name)
+      }
     } else {
       try see(object, at: key, isNested: true, in: batch, plan)
     }

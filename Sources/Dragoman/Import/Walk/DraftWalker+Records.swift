@@ -60,6 +60,8 @@ extension DraftWalker {
     case .keyless(let object, let name): return issue(of: object).keyless(name)
     case .denied(let name): return issue(of: object).denied(by: name)
     case .hook(let object, let error): return issue(of: object).refused(by: error)
+    case .taken(let object, let entity, let columns):
+      return issue(of: object).taken(columns, by: entity)
     case .skipped, .waits, .full:
       tally.counts.skipped += 1
       let target = try target(of: batch.objects[object].plan, in: plan, isNested: false)

@@ -401,6 +401,8 @@ enum RecordStop: Error {
   case denied(String)
   /// A hook refuses the record.
   case hook(object: Int, any Error)
+  /// A hook gives an object of an entity the key that another one has, by the names of its columns.
+  case taken(object: Int, by: String, String)
   /// Links of an owner are staged by an earlier record: they are to be stored first.
   case full
 }

@@ -79,7 +79,19 @@ struct OutcomeIssue {
 
   /// A record that a hook refused.
   func refused(by error: any Error) -> ImportIssue {
-    make(.recordHook, "The hook of \(plan.name) refused the record: \(error).")
+    make(
+      .recordHook,
+      "The hook of \(plan.name) refused the record: \(ErrorText.ended(ErrorText.words(error)))"
+    )
+  }
+
+  /// A record whose hook gives an object the key of another one.
+  func taken(_ columns: String, by entity: String) -> ImportIssue {
+    make(
+      .keyDuplicate,
+      "Another \(entity) has the value of \(columns) that the hook of \(plan.name) has set.",
+      help: "the value is unique: find out which of the two objects is right"
+    )
   }
 
   /// Where an object of a record stands.

@@ -96,10 +96,9 @@ public struct Mapper: Sendable, Adjustable {
   }
 
   init(_ builder: MapperBuilder, _ code: EntityCode) throws(MapFaults) {
-    try builder.check()
-    name = builder.map.name
+    entityMap = try builder.checked()
+    name = entityMap.name
     model = builder.model
-    entityMap = builder.map
     self.code = code
   }
 

@@ -250,8 +250,11 @@ struct MapperBuilder {
 
   // MARK: - The whole
 
-  /// Everything that is wrong, together.
-  func check() throws(MapFaults) {
+  /// The map that the lines come to; unique keys besides the identity are in it where the lines have all their parts,
+  /// since a feed need not have the others.
+  ///
+  /// - Throws: Everything that is wrong, together.
+  func checked() throws(MapFaults) -> EntityMap {
     var faults = self.faults
     for name in map.uniqueKeys.first ?? []
     where names.contains(where: { $0.utf8.elementsEqual(name.utf8) })
@@ -268,6 +271,10 @@ struct MapperBuilder {
     }
     // The rest of the model stands beside the map, so that references into it can be checked.
     let others = model.entities.filter { !$0.name.utf8.elementsEqual(entity.name.utf8) }
+    var map = map
+    map.uniqueKeys = map.uniqueKeys.enumerated().filter { number, key in
+      number == 0 || key.allSatisfy { mapped.contains(Array($0.utf8)) }
+    }.map(\.element)
     var whole = map
     // It has all that its ancestors have already.
     whole.parent = nil
@@ -278,6 +285,7 @@ struct MapperBuilder {
     let told = Set(faults.map(\.place))
     faults += own.filter { !told.contains($0.place) }
     guard faults.isEmpty else { throw MapFaults(faults) }
+    return map
   }
 }
 

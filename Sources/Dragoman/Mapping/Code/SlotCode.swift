@@ -61,6 +61,12 @@ final class SlotCode: Sendable {
     }
   }
 
+  /// Whether a value that is not admitted is a decimal with more digits behind the point than the attribute has.
+  func hasTooManyDigits(_ value: StoredValue) -> Bool {
+    guard attribute.type == .decimal, case .text(let text) = value else { return false }
+    return AttributeMap(name: attribute.name, type: .decimal).storedValue(ofLiteral: text) != nil
+  }
+
   private func isAllowed(_ text: String) -> Bool {
     attribute.allowedValues?.contains { $0.utf8.elementsEqual(text.utf8) } ?? true
   }

@@ -249,6 +249,9 @@ extension ImportMap {
         let message = "Records that wait may take 1 MB to 1 TB of memory, not \(size) bytes."
         faults.append(("maxWaitingSize", message))
       }
+      if let count = maximumRejects, count < 0 {
+        faults.append(("rejects.max", "There may be 0 or more rejects, not \(count)."))
+      }
       return faults
     }
 

@@ -10,6 +10,8 @@ public struct MapFault: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The file cannot be read.
     public static let file = Code(rawValue: "map.file")
+    /// The file may not be read.
+    public static let permission = Code(rawValue: "map.permission")
     /// The text is not UTF-8.
     public static let encoding = Code(rawValue: "map.encoding")
     /// The text is not well-formed YAML or JSON.

@@ -21,7 +21,7 @@ extension AttributeMap {
     case .uuid:
       text.converted(capacity: UUIDText.byteCount) { UUIDText.read($0, into: $1) }
         .map { .text(String(decoding: $0, as: UTF8.self)) }
-    case .url: text.withBytes { URLText.isURL($0) } ? .text(text) : nil
+    case .url: URLText.isURL(text) ? .text(text) : nil
     case .data: data(text).map { .blob($0) }
     case .json: isJSON(text) ? CompactJSON.text(text).map { .text($0) } : nil
     case .enum: isRawValue(text) ? .text(text) : nil

@@ -12,7 +12,8 @@ extension ImportMap {
     do {
       data = try MapBytes.read(path)
     } catch {
-      throw MapFaults([MapFault(.file, "The map cannot be read: \(error.reason).", file: path)])
+      let code = error.isDenied ? MapFault.Code.permission : .file
+      throw MapFaults([MapFault(code, "The map cannot be read: \(error.reason).", file: path)])
     }
     guard let text = String(validating: data, as: UTF8.self) else {
       throw MapFaults([MapFault(.encoding, "The map is not UTF-8 text.", file: path)])

@@ -13,19 +13,25 @@ extension ValueConverter {
   }
 
   func json(_ index: UInt32, _ batch: RecordBatch) -> Conversion {
-    if !batch.isText && holdsNoNumber(index, batch) { return .invalid(.notFinite) }
+    if !batch.isText, let fault = outside(index, batch) { return .invalid(fault) }
     var bytes: [UInt8] = []
     batch.appendJSON(of: index, to: &bytes)
     let (start, length) = bytes.withUnsafeBytes { batch.append($0) }
     return .value(.text(at: start, length: length))
   }
 
-  /// Whether JSON could not write some number of a dictionary.
-  private func holdsNoNumber(_ index: UInt32, _ batch: RecordBatch) -> Bool {
-    (index..<batch.nodes[Int(index)].next).contains { place in
+  /// What is wrong with a number or a date of a dictionary that JSON could not write; nil: it can write all.
+  private func outside(_ index: UInt32, _ batch: RecordBatch) -> Fault? {
+    for place in index..<batch.nodes[Int(index)].next {
       let node = batch.nodes[Int(place)]
-      return Int(node.kind) == TAPE_NUMBER && node.flags & UInt8(TAPE_OUTSIDE) != 0
+      guard node.flags & UInt8(TAPE_OUTSIDE) != 0 else { continue }
+      switch Int(node.kind) {
+      case TAPE_NUMBER: return .notFinite
+      case TAPE_DATE: return .farDate
+      default: continue
+      }
     }
+    return nil
   }
 
   /// Text of a textual format in a JSON attribute is a JSON string.

@@ -28,7 +28,7 @@ struct ValueRules {
     let bounds = (attribute.rules.minimumLength, attribute.rules.maximumLength)
     length = bounds.0 == nil && bounds.1 == nil ? nil : (bounds.0 ?? 0, bounds.1 ?? .max)
     do {
-      pattern = try attribute.rules.pattern.map { try NSRegularExpression(pattern: "^(?:\($0))$") }
+      pattern = try attribute.rules.pattern.map { try NSRegularExpression.whole($0) }
     } catch {
       throw FormatFault("The pattern of \(attribute.name) is no regular expression.")
     }
@@ -101,11 +101,11 @@ final class PatternEffort: Sendable {
     isOver.load(ordering: .acquiring) ? state.withLock { $0.culprit } : nil
   }
 
-  /// Where a value has the pattern of an attribute; nil: nowhere, or it takes too many steps to say.
+  /// Where a value has the pattern of an attribute; nil: nowhere, or it takes too many steps, or too much memory, to say.
   func match(_ pattern: NSRegularExpression, _ text: String, of attribute: String) -> NSRange? {
-    let (range, excess) = pattern.boundedMatch(in: text)
-    if excess > 0 { note(excess, of: attribute) }
-    return range
+    let match = pattern.boundedMatch(in: text)
+    if match.excess > 0 { note(match.excess, of: attribute) }
+    return match.range
   }
 
   private func note(_ excess: Int, of attribute: String) {

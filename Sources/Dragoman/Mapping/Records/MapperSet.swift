@@ -8,6 +8,11 @@ final class MapperSet {
   @exclusivity(unchecked) var found: [PathWalker.Found] = []
   /// Targets of the links that are being collected, the innermost last.
   @exclusivity(unchecked) var targets: [DraftBatch.Target] = []
+  /// The records around the one that is being mapped, the outermost first, and where paths from them led.
+  @exclusivity(unchecked) var parents: [(node: UInt32, trails: [ParentTrail])] = []
+
+  /// What following a path from a record around came to.
+  typealias ParentTrail = (path: ForeignPath, trail: RecordMapper.Trail)
 
   init(_ plan: ImportPlan, mapFile: String?) throws(FormatFault) {
     self.plan = plan

@@ -37,10 +37,10 @@ extension RecordMapper {
         switch admitted {
         case .null?: .null
         case let value?: .value(ValueConverter.rowValue(of: value, in: batch))
-        case nil: .invalid(.closureType)
+        case nil: .invalid(code.hasTooManyDigits(value) ? .tooManyDigits : .closureType)
         }
     case .failure(let error):
-      closureMessage = "\(error)"
+      closureMessage = ErrorText.words(error)
       conversion = .invalid(.closure)
     }
     return apply(conversion, found, slot: index, record, batch, drafts)

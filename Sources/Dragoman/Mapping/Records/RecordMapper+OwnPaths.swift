@@ -108,13 +108,36 @@ extension RecordMapper {
       let node = appendScalar(name, kind: TAPE_STRING, flags: TAPE_NAME, to: batch, record)
       trail.nodes = [node]
     case .key:
-      guard record.keyLength > 0 else { break }
+      // The empty name is one, too, and has its place.
+      guard record.key > 0 || record.keyLength > 0 else { break }
       let name = batch.text(record.key, record.keyLength)
       let node = appendScalar(name, kind: TAPE_STRING, flags: TAPE_NAME, to: batch, record)
       trail.nodes = [node]
-    case .parent:
-      if let parent = record.parent { follow(path, path.steps[...], from: parent, batch, &trail) }
+    case .parent: if let parent = record.parent { return followParent(path, parent, batch) }
     }
+    return trail
+  }
+
+  /// The nodes that a path names from the record around; those of all elements of a list are looked up once.
+  private func followParent(
+    _ path: ForeignPath,
+    _ parent: UInt32,
+    _ batch: RecordBatch
+  ) -> Trail {
+    // Those that the parent does not stand in are done with.
+    while let last = set.parents.last?.node,
+      parent < last || parent >= batch.nodes[Int(last)].next
+    {
+      set.parents.removeLast()
+    }
+    if set.parents.last?.node != parent { set.parents.append((parent, [])) }
+    let index = set.parents.count - 1
+    if let known = set.parents[index].trails.first(where: { $0.path == path }) {
+      return known.trail
+    }
+    var trail = Trail()
+    follow(path, path.steps[...], from: parent, batch, &trail)
+    set.parents[index].trails.append((path, trail))
     return trail
   }
 

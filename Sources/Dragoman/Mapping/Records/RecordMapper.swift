@@ -79,6 +79,8 @@ final class RecordMapper {
     let mark = drafts.mark
     let object = drafts.objects.count
     batch.beginMapping(record)
+    // Numbers of nodes are those of one batch.
+    if !set.parents.isEmpty { set.parents.removeAll(keepingCapacity: true) }
     let refusal = mapObject(
       of: record,
       parent: -1,

@@ -15,12 +15,22 @@ final class FileSource: ByteSource {
   let name: String
   private(set) var consumedByteCount = 0
   private let descriptor: CInt
+  private var watch: FileWatch
 
   /// Opens the file.
   ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - admitsGrowth: What is asked at its end where it has grown since it was opened.
   /// - Throws: `ReadError` with code `missing`, `permission`, `unsupported`, `format` or `inputOutput`.
-  init(path: String) throws(ReadError) {
+  init(path: String, admittingGrowth admitsGrowth: FileWatch.Growth? = nil) throws(ReadError) {
     name = path
+    guard !FilePath.isCut(path) else {
+      throw ReadError(
+        .missing,
+        "There is no file \(printable(path)): its path holds U+0000, at which the system would end it."
+      )
+    }
     var status = stat()
     guard stat(path, &status) == 0 else { throw Self.openError(path, errno) }
     if let kind = Self.unsupportedKind(status.st_mode) {
@@ -33,12 +43,14 @@ final class FileSource: ByteSource {
     while opened < 0, errno == EINTR { opened = open(path, O_RDONLY | O_CLOEXEC) }
     guard opened >= 0 else { throw Self.openError(path, errno) }
     descriptor = opened
+    watch = FileWatch(opened, admitsGrowth)
   }
 
   deinit { close(descriptor) }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(ReadError) -> Int {
     let count = try readDescriptor(descriptor, into: buffer, name: name)
+    if count == 0 { try watch.checkEnd(of: descriptor, name: name) }
     consumedByteCount += count
     return count
   }
@@ -67,6 +79,8 @@ final class FileSource: ByteSource {
 }
 
 /// Reads from a descriptor, again where a signal interrupted it; 0 means the end.
+///
+/// A pipe whose other users have it never wait (`O_NONBLOCK`) is waited for all the same.
 func readDescriptor(
   _ descriptor: CInt,
   into buffer: UnsafeMutableRawBufferPointer,
@@ -77,6 +91,11 @@ func readDescriptor(
     if count >= 0 { return count }
     let number = errno
     if number == EINTR { continue }
+    if number == EAGAIN {
+      var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      _ = poll(&state, 1, -1)
+      continue
+    }
     throw ReadError(.inputOutput, "Reading \(name) failed: \(errorText(number)).")
   }
 }

@@ -5,10 +5,18 @@
 /// - Parameters:
 ///   - path: The name.
 ///   - maximumByteCount: How many bytes there may be, unpacked; nil for the bound of packed data.
+///   - admitsGrowth: What is asked at the end of a file that has grown since it was opened.
 /// - Returns: The bytes, unpacked.
 /// - Throws: `ReadError` when the file is missing, may not be read or is no file.
-func openSource(path: String, maximumByteCount: Int? = nil) throws(ReadError) -> any ByteSource {
-  let source: any ByteSource = path == "-" ? StandardInputSource() : try FileSource(path: path)
+func openSource(
+  path: String,
+  maximumByteCount: Int? = nil,
+  admittingGrowth admitsGrowth: FileWatch.Growth? = nil
+) throws(ReadError) -> any ByteSource {
+  let source: any ByteSource =
+    path == "-"
+    ? StandardInputSource(admittingGrowth: admitsGrowth)
+    : try FileSource(path: path, admittingGrowth: admitsGrowth)
   return try decoded(source, maximumByteCount: maximumByteCount)
 }
 

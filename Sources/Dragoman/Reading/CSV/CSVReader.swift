@@ -15,6 +15,8 @@ final class CSVReader: RecordReader {
   private var isAtEnd = false
   /// The header; nil until it was read.
   private(set) var header: CSVHeader?
+  /// Where the header is in the arena.
+  private var headerBase: UInt32 = 0
   /// What is to be added to an offset in the source for that in the arena.
   private var arenaBase: UInt32 = 0
   /// The nodes of the batch whose text still has its quotes doubled.
@@ -46,7 +48,9 @@ final class CSVReader: RecordReader {
       try readHeader(batch)
     }
     guard let header else { return false }
-    arenaBase = UInt32(header.bytes.withUnsafeBytes { batch.append($0) }.length)
+    let (start, length) = header.bytes.withUnsafeBytes { batch.append($0) }
+    headerBase = start
+    arenaBase = start + length
     defer { completeText(batch) }
     while batch.records.count < limit && window.position < SourceWindow.targetByteCount {
       guard try nextRow(batch) else { return false }
@@ -184,7 +188,7 @@ final class CSVReader: RecordReader {
       node.kind = UInt8(cell.length == 0 && !cell.isQuoted ? TAPE_NULL : TAPE_STRING)
       node.text = arenaBase + cell.start
       node.length = cell.length
-      node.key = name.lowerBound
+      node.key = headerBase + name.lowerBound
       node.keyLength = name.upperBound - name.lowerBound
       node.origin = cell.start - (cell.isQuoted ? 1 : 0)
       node.next = UInt32(index + 1)

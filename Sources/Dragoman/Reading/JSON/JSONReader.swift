@@ -90,17 +90,17 @@ final class JSONReader: RecordReader {
       let (start, length) = name.withUnsafeBytes { batch.append($0) }
       return start..<start + length
     }
-    for index in frames.indices where !frames[index].name.isEmpty {
+    for index in frames.indices where frames[index].key.lowerBound > 0 {
       frames[index].key = carried(frames[index].name)
     }
-    if case .value(let candidates, let key) = state, !key.isEmpty {
+    if case .value(let candidates, let key) = state, key.lowerBound > 0 {
       state = .value(candidates, key: carried(pendingName))
     }
   }
 
   /// Keeps the name of a member whose value the next batch gets.
   private func keepName(of batch: RecordBatch) {
-    guard case .value(_, let key) = state, !key.isEmpty else { return }
+    guard case .value(_, let key) = state, key.lowerBound > 0 else { return }
     pendingName = Array(batch.bytes(key.lowerBound, UInt32(key.count)))
   }
 

@@ -4,7 +4,8 @@ import Synchronization
 public struct ChangeNotice: Sendable, Hashable {
   /// New objects.
   public var inserted: Set<ObjectID> = []
-  /// Changed objects, with the names of the properties that were changed.
+  /// Changed objects, with the names of their properties that were changed; none where only their place in a list of
+  /// another object was.
   public var updated: [ObjectID: Set<String>] = [:]
   /// Deleted objects.
   public var deleted: Set<ObjectID> = []
@@ -37,7 +38,9 @@ public struct ChangeNotice: Sendable, Hashable {
       case .inserted: inserted.insert(id)
       case .deleted: deleted.insert(id)
       case .updated:
-        updated[id, default: []].formUnion(change.values.keys.map { columns[$0].property })
+        updated[id, default: []].formUnion(
+          change.values.keys.compactMap { columns[$0].ownProperty }
+        )
       }
     }
     for key in changes.touched.keys {

@@ -61,10 +61,12 @@ final class ContextNotices {
 
   func insert(_ id: @autoclosure () -> ObjectID) { note { $0.inserted.insert(id()) } }
 
-  func change(_ id: @autoclosure () -> ObjectID, _ property: String) {
+  /// An object has changed, and with it a property of it, if any.
+  func change(_ id: @autoclosure () -> ObjectID, _ property: String?) {
     note { notice in
       let id = id()
-      if !notice.inserted.contains(id) { notice.updated[id, default: []].insert(property) }
+      guard !notice.inserted.contains(id) else { return }
+      notice.updated[id, default: []].formUnion(property.map { [$0] } ?? [])
     }
   }
 

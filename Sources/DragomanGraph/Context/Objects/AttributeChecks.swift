@@ -91,7 +91,7 @@ struct AttributeChecks {
       expression = known
     } else {
       // A model with such a pattern is refused; a file of before may have one.
-      guard let made = try? NSRegularExpression(pattern: "^(?:\(pattern))$") else { return false }
+      guard let made = try? NSRegularExpression.whole(pattern) else { return false }
       patterns[pattern] = made
       expression = made
     }

@@ -76,7 +76,11 @@ struct ContextFetch {
 
   /// Their number, or that of the rows.
   func count() throws -> Int {
-    isStored ? try context.read { try $0.count(resolved) } : try ids().count
+    guard resolved.table != nil else {
+      return isStored ? try context.read { try $0.count(resolved) } : try ids().count
+    }
+    return isStored(looksFurther: usesRelationships || showsRelationships)
+      ? try context.read { try $0.count(resolved) } : try rows().count
   }
 
   /// The values of the columns.

@@ -38,7 +38,7 @@ struct ContextSettling {
         guard let object = context.registered(place), object.status != .gone else { continue }
         if let own = context.overlay[place] {
           context.follow(own, object)
-        } else if change.kind == .deleted {
+        } else if change.kind == .deleted || written.outcome.gone.contains(place) {
           // What main has written behind the deletion is there again.
           if context.kind == .main, context.root.news.hasOwnWrite(at: place) { continue }
           object.status = .gone
@@ -172,6 +172,7 @@ struct ContextSettling {
         if !written.outcome.kept.contains(place) { context.linkMemory.goneRows.insert(place) }
       }
     }
+    context.linkMemory.goneRows.formUnion(written.outcome.gone)
   }
 
   /// An object of which nothing is unsaved any more becomes what was written; `rows` takes its row.
@@ -182,7 +183,9 @@ struct ContextSettling {
     _ rows: inout [Int: RowBuffer]
   ) {
     let place = object.place
-    if change.kind == .deleted, !written.outcome.kept.contains(place) {
+    let outcome = written.outcome
+    let isDeleted = change.kind == .deleted && !outcome.kept.contains(place)
+    if isDeleted || outcome.gone.contains(place) {
       object.status = .gone
       context.identities[place.table][place.key] = nil
       return

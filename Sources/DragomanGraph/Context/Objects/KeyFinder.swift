@@ -237,8 +237,16 @@ package struct KeyFinder {
   /// A unique key of the entity, besides the identity, that another object has; its columns as
   /// SQLite would name them.
   package func clash(of object: ManagedObject) throws -> String? {
+    try clash(of: object, in: object.layout.uniqueKeys.dropFirst())
+  }
+
+  /// The same for these keys.
+  func clash(
+    of object: ManagedObject,
+    in keys: some Sequence<[EntityLayout.KeyPart]>
+  ) throws -> String? {
     let entity = object.layout
-    for key in entity.uniqueKeys.dropFirst() {
+    for key in keys {
       let values = entity.columns(key).map { object.knownValue($0) }
       let isTaken =
         try holder(of: values, of: key, entity, besides: object) != nil

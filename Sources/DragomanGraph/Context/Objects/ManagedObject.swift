@@ -150,7 +150,8 @@ public final class ManagedObject {
         .type,
         "\(layout.name).\(attribute.name) is \(attribute.type.withArticle) and cannot be"
           + " \(attribute.isSensitive ? "that value" : value.summary).",
-        object: objectID
+        object: objectID,
+        help: attribute.type == .url ? "a url is absolute: https://example.org/a" : nil
       )
     }
     try context.set(admitted, column: layout.attributeColumns[slot], of: self)
@@ -250,7 +251,7 @@ final class FaultBatch {
 
 extension StoredValue {
   /// How messages name a value: its spelling, cut after 40 characters.
-  var summary: String {
+  package var summary: String {
     switch self {
     case .null: "null"
     case .integer(let integer): "\(integer)"

@@ -79,6 +79,23 @@ package struct ContextRecords {
     if !validation.faults.isEmpty { throw ContextError(.invalid, validation.faults) }
   }
 
+  /// An object that was given a unique key of another one since `length` was that number, and the columns of the key
+  /// as SQLite would name them; nil: there is none.
+  package func clash(since start: Int) throws -> (object: ManagedObject, columns: String)? {
+    for place in Set(context.importing.log.dropFirst(start).map(\.place)) {
+      guard let change = context.overlay[place], change.kind != .deleted else { continue }
+      let object = context.enroll(place, change)
+      let keys = object.layout.uniqueKeys.filter { key in
+        object.layout.columns(key).contains { change.values[$0] != nil }
+      }
+      if let columns = try context.finder.clash(of: object, in: keys) { return (object, columns) }
+    }
+    return nil
+  }
+
+  /// How many records are open, those of the contexts above included: that of a hook lies in the one before.
+  package var depth: Int { context.openRecordCount }
+
   /// The objects that were deleted since `beginRecord()` gave that number.
   package func deletedObjects(since start: Int) -> [ObjectID] {
     context.importing.log.dropFirst(start).filter(\.isDeletion).map {

@@ -84,7 +84,7 @@ extension Stack {
   /// - Throws: `StoreError`, `.modelConflict`, where objects share the values of a key.
   package func declare(_ keys: [DeclaredKey]) async throws {
     let root = root
-    try await run { try root.declare(keys, in: nil) }
+    try await run { try root.whileOpen { try root.declare(keys, in: nil) } }
   }
 
   /// Runs a closure with a background context that writes through one transaction: `flush()` puts
@@ -98,22 +98,28 @@ extension Stack {
     return try await run {
       let context = ManagedObjectContext(.background, root: root)
       defer { context.close() }
-      let value = try root.store.save { session in
-        try session.begin()
-        context.importing.session = session
-        defer { context.importing.session = nil }
-        let value = try body(context)
-        try context.records.flush()
-        try context.records.checkCounts()
-        try root.commit(session)
-        for (written, seen) in context.above.written.list {
-          root.main.settle(written, seen: seen, yields: false, root.layout)
-        }
-        let ofMain = context.above.written.list.map(\.changes)
-        root.addNews(context.importing.flushed, ofMain, by: context)
-        return value
-      }
+      let value = try root.whileOpen { try context.writeInOneTransaction(body) }
       root.tell()
+      return value
+    }
+  }
+}
+
+extension ManagedObjectContext {
+  fileprivate func writeInOneTransaction<T>(_ body: (ManagedObjectContext) throws -> T) throws -> T
+  {
+    try root.store.save { session in
+      try session.begin()
+      importing.session = session
+      defer { importing.session = nil }
+      let value = try body(self)
+      try records.flush()
+      try records.checkCounts()
+      try root.commit(session)
+      for (written, seen) in above.written.list {
+        root.main.settle(written, seen: seen, yields: false, root.layout)
+      }
+      root.addNews(importing.flushed, above.written.list.map(\.changes), by: self)
       return value
     }
   }

@@ -39,7 +39,9 @@ public final class ChangeLog {
     /// the target that it has.
     public let old: [Target]
     /// The targets that it has and did not have, each as often as that; of a to-one that did not change the
-    /// target that it has. Those of a list are in its order.
+    /// target that it has.
+    ///
+    /// Those of a list are in its order.
     public let new: [Target]
   }
 

@@ -36,8 +36,9 @@ struct FilterCompiler {
   }
 
   /// Joins in groups of a hundred: SQLite refuses an expression deeper than 1000, and a chain of
-  /// operators is as deep as it is long (https://www.sqlite.org/limits.html, item 4). What is deep comes
-  /// first: the parser remembers all that stands open in front of it.
+  /// operators is as deep as it is long (https://www.sqlite.org/limits.html, item 4).
+  ///
+  /// What is deep comes first: the parser remembers all that stands open in front of it.
   private mutating func join(
     _ parts: [ResolvedFilter],
     _ conjunction: String,

@@ -107,7 +107,9 @@ private final class EncodedObjectWriter {
   }
 
   private func find(_ node: EncodedObject) throws -> ManagedObject? {
-    if let id = node.id { return try object(id, node.entity) }
+    if let id = node.id {
+      return try object(id, node.entity, help: "leave objectID out to make a new object of it")
+    }
     guard let key = node.entity.uniqueKeys.first else { return nil }
     let values = try key.map { part -> StoredValue in
       switch part.property {
@@ -127,7 +129,11 @@ private final class EncodedObjectWriter {
     }
   }
 
-  private func object(_ id: ObjectID, _ entity: EntityLayout) throws -> ManagedObject {
+  private func object(
+    _ id: ObjectID,
+    _ entity: EntityLayout,
+    help: String
+  ) throws -> ManagedObject {
     if id.entity.utf8.elementsEqual(entity.rootName.utf8) {
       let place = RowKey(table: entity.tableIndex, key: id.primaryKey)
       let object = try context.register(place, entity)
@@ -139,7 +145,7 @@ private final class EncodedObjectWriter {
         + " saved.",
       entity: entity.name,
       object: id,
-      help: "leave objectID out to make a new object of it"
+      help: help
     )
   }
 
@@ -157,7 +163,7 @@ private final class EncodedObjectWriter {
     let objects = try targets.map { target in
       switch target {
       case .id(let id):
-        let object = try object(id, destination)
+        let object = try object(id, destination, help: "take the id out of the value")
         written[object.place] = object
         return object
       case .object(let node):

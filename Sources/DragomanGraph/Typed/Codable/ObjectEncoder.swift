@@ -108,6 +108,8 @@ final class TargetEncoder: Encoder {
   let userInfo: [CodingUserInfoKey: Any] = [:]
   /// What was encoded.
   private(set) var targets: [EncodedObject.Target] = []
+  /// What the value at hand has begun: a class and its superclass may open a container each.
+  private var begun: EncodedObject?
   /// The relationship whose targets these are.
   private let owner: (entity: String, property: String)?
   private let depth: Int
@@ -125,9 +127,16 @@ final class TargetEncoder: Encoder {
   }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    let node = begun ?? begin()
+    begun = node
+    return KeyedEncodingContainer(ObjectEncodingContainer(node: node))
+  }
+
+  /// Begins another object.
+  fileprivate func begin() -> EncodedObject {
     let node = EncodedObject(entity, layout, depth: depth)
     targets.append(.object(node))
-    return KeyedEncodingContainer(ObjectEncodingContainer(node: node))
+    return node
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer { TargetListContainer(self) }
@@ -147,6 +156,9 @@ final class TargetEncoder: Encoder {
         property: owner?.property
       )
     } else {
+      let around = begun
+      begun = nil
+      defer { begun = around }
       try value.encode(to: self)
     }
   }
@@ -175,7 +187,7 @@ private struct TargetListContainer: UnkeyedEncodingContainer, SingleValueEncodin
   func encodeNil() {}
   func encode<T: Encodable>(_ value: T) throws { try encoder.add(value) }
   func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    encoder.container(keyedBy: type)
+    KeyedEncodingContainer(ObjectEncodingContainer(node: encoder.begin()))
   }
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
   func superEncoder() -> any Encoder { encoder }

@@ -155,6 +155,6 @@ extension URL: AttributeValue {
     self = url
   }
 
-  /// Boxes the URL's absolute string.
-  public func box(into column: inout BoxingColumn) throws { try column.canonical(absoluteString) }
+  /// Boxes the URL's absolute string; one without a scheme, or a base that has one, does not fit.
+  public func box(into column: inout BoxingColumn) throws { try column.text(absoluteString) }
 }

@@ -1,3 +1,4 @@
+import DragomanGraph
 import Testing
 
 @testable import Dragoman

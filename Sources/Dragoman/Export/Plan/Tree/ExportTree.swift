@@ -137,12 +137,13 @@ struct ExportTree: Sendable {
     for record in alternatives(to: 0) { nodes[record].isRecord = true }
   }
 
-  /// Adds a place with all below it and returns its number.
+  /// Adds a place with all below it.
   ///
   /// - Parameters:
   ///   - place: The place.
   ///   - builder: Who has it.
   ///   - known: Gets the numbers of all places.
+  /// - Returns: Its number.
   @discardableResult
   private mutating func add(_ place: Int, of builder: Builder, _ known: inout [Int: Int32]) -> Int32
   {

@@ -7,6 +7,13 @@ package enum MapBytes {
   package struct Failure: Error {
     /// A part of a sentence: "there is no such file".
     package let reason: String
+    /// Whether this user may not read it.
+    package let isDenied: Bool
+
+    init(reason: String, isDenied: Bool = false) {
+      self.reason = reason
+      self.isDenied = isDenied
+    }
   }
 
   /// How long a pipe may have no writer: one that is about to open it takes a moment.
@@ -16,11 +23,16 @@ package enum MapBytes {
   ///
   /// - Throws: `Failure`, of a database, too, which this process may have open (`FileHead`).
   package static func read(_ path: String) throws(Failure) -> [UInt8] {
+    if FilePath.isCut(path) { throw Failure(reason: "its path holds U+0000") }
     if FileHead.isDatabase(path) { throw Failure(reason: "it is a SQLite database") }
     // Opened without waiting: a named pipe that nobody writes into would wait for ever.
     let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw Failure(reason: errno == ENOENT ? "there is no such file" : text(errno))
+      let code = errno
+      throw Failure(
+        reason: code == ENOENT ? "there is no such file" : text(code),
+        isDenied: code == EACCES
+      )
     }
     defer { close(descriptor) }
     var status = stat()
