@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import Testing
 
 @testable import DragomanGraph
@@ -167,6 +169,28 @@ import Testing
           + " Drop it first, and make it again afterwards."
       ]
     )
+  }
+
+  @Test("Of what a file says of its views only one statement is ever run")
+  func hiddenStatements() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (path, other) = (folder.appending(path: "a.db").path, folder.appending(path: "b.db").path)
+    try SQLiteStore(at: .file(path)).grow(to: Self.model([Self.a]))
+    let hidden = "CREATE VIEW v AS SELECT 1; ATTACH '\(other)' AS z; CREATE TABLE z.t (a)"
+    let stranger = try DatabaseQueue(path: path)
+    try stranger.writeWithoutTransaction { database in
+      try database.execute(sql: "CREATE VIEW v AS SELECT 1; PRAGMA writable_schema = ON")
+      try database.execute(
+        sql: "UPDATE sqlite_master SET sql = ? WHERE name = 'v'",
+        arguments: [hidden]
+      )
+    }
+    try stranger.close()
+    let store = try SQLiteStore(at: .file(path))
+    #expect(try store.migration(to: Self.model([Self.a, Self.b])).faults == [])
+    #expect(!FileManager.default.fileExists(atPath: other))
   }
 
   @Test("A trigger that refuses a step is told as what it is")
