@@ -169,9 +169,6 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: .private)
   var feed: String?
 
-  @Flag(help: .private)
-  var addRejects = false
-
   func validate() throws {
     if guess, let stated = feeds.first(where: ImportMap.isNamed) {
       throw ValidationError("\(stated) is a map: import by it, without --guess.")
@@ -253,7 +250,7 @@ struct ImportCommand: AsyncParsableCommand {
     request.changes = changes?.observer
     request.tellsNetChanges = true
     request.resumes = resume
-    request.addsRejects = addRejects
+    request.begunRejects = BegunRejects.current
     request.partition = partition
     if let record { request.recording = record ? .always : .never }
     bounds.apply(to: &request)

@@ -29,7 +29,7 @@ enum FormatDetection {
     let bytes = isWide(raw) ? decoded(raw) : raw
     var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     while start < bytes.count, isJSONSpace(bytes[start]) { start += 1 }
-    let isLines = hasEnding([".ndjson", ".jsonl"], name)
+    let isLines = format(named: name) == .ndjson
     guard start < bytes.count else {
       if isLines { return .ndjson }
       throw ReadError(

@@ -13,12 +13,19 @@ package final class RejectsFile: RejectsOutput {
   private let descriptor: Int32
   private let place: OutputPlace
   /// The file behind symbolic links.
-  private let target: String
+  private var target: String {
+    switch place {
+    case .absent(let target), .file(let target, _): target
+    case .stream: path
+    }
+  }
   /// Of a pipe: whether to wait no more for a reader that takes nothing; nil: it is waited for.
   var shouldStop: (() -> Bool)?
   /// Whether that was so: nothing is written any more.
   private var isGivenUp = false
   private var isBegun = false
+  /// Is told when the file is begun.
+  private var run: BegunRejects?
   /// Whether it goes on behind a part of this import.
   private var goesOn = false
   /// Whether rejects of an earlier import stood in the file, which are gone.
@@ -63,14 +70,11 @@ package final class RejectsFile: RejectsOutput {
     }
     switch place {
     case .absent(let target):
-      self.target = target
       descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
       if descriptor >= 0 { flock(descriptor, LOCK_SH) }
     case .file(let target, _):
-      self.target = target
       descriptor = Self.openShared(target)
     case .stream:
-      target = path
       // A pipe that nobody reads is an error, not a wait.
       descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
       if descriptor >= 0 { _ = fcntl(descriptor, F_SETFL, O_WRONLY) }
@@ -121,12 +125,15 @@ package final class RejectsFile: RejectsOutput {
     return true
   }
 
-  /// Goes on behind all lines that the file has: those of another import that are not to be lost.
+  /// Goes on behind all lines that the file has, where they are those of another import of the same run.
   ///
+  /// - Parameter run: What the run has begun; nil: the import is on its own.
   /// - Throws: `.inputOutput` when the file cannot be read.
-  func goOn() throws(ImportError) {
-    goesOn = true
+  func goOn(within run: BegunRejects?) throws(ImportError) {
+    self.run = run
     var file = stat()
+    guard let run, run.contains(descriptor) else { return }
+    goesOn = true
     guard case .file = place, fstat(descriptor, &file) == 0, file.st_size > 0,
       let found = try lines(of: Int(file.st_size))
     else { return }
@@ -198,6 +205,7 @@ package final class RejectsFile: RejectsOutput {
         throw failure(errno)
       }
     }
+    run?.add(descriptor)
   }
 
   private func failure(_ code: Int32, _ verb: String = "written") -> ImportError {

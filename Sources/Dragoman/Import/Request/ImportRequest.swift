@@ -101,10 +101,8 @@ public struct ImportRequest: Sendable, Adjustable {
   ///
   /// Otherwise it is told of every change, also of those that a later record takes back.
   public var tellsNetChanges = false
-  /// Whether rejects that are in the rejects file already stay in it, and new ones come behind them.
-  ///
-  /// For imports of one run that share a file: each of them would else make it anew.
-  package var addsRejects = false
+  /// The rejects files that imports of the same run have begun, behind whose lines new ones come; nil: a run of its own.
+  package var begunRejects: BegunRejects?
   /// The run that an import which is done again has kept so far; nil: there is none.
   var ownRun: String?
   /// Records a batch where one transaction holds them all.

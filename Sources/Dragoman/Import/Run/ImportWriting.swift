@@ -340,7 +340,7 @@ final class ImportWriting<Sink: ImportSink> {
     }
     let made = try RejectsFile(path: path, besides: kept)
     made.shouldStop = { [cancellation] in cancellation.isCancelled }
-    if request.addsRejects { try made.goOn() }
+    try made.goOn(within: request.begunRejects)
     return made
   }
 

@@ -71,7 +71,7 @@ struct RunCommand: AsyncParsableCommand {
       throw ToolError.noSettings
     }
     let feeds = try feeds(of: settings)
-    var rejectsFiles: Set<String> = []
+    let begun = BegunRejects()
     var status: Int32 = 0
     for (number, feed) in feeds.enumerated() {
       // A feed may have been done when it was to stop.
@@ -88,15 +88,8 @@ struct RunCommand: AsyncParsableCommand {
         // Each feed has a document of its own.
         OutputBuffer.hasPrinted.store(false, ordering: .relaxed)
         var command = try ImportCommand.parse(try arguments(of: feed, in: settings, path))
-        // What one feed left there the next one does not throw away; what stood there before the run is thrown away by
-        // the first one that reads anything.
-        let file = rejectsFile(of: feed, in: settings)
-        let before = file.map(FileState.init)
-        command.addRejects = file.map(rejectsFiles.contains) ?? false
-        defer {
-          if let file, FileState(file) != before { rejectsFiles.insert(file) }
-        }
-        try await command.run()
+        // What one feed left in a file the next one does not throw away.
+        try await BegunRejects.$current.withValue(begun) { try await command.run() }
       } catch let code as ExitCode where code.rawValue == ToolError.ExitStatus.someRejected.rawValue
       {
         status = code.rawValue
@@ -108,17 +101,6 @@ struct RunCommand: AsyncParsableCommand {
       }
     }
     if status != 0 { throw ExitCode(status) }
-  }
-
-  /// Where the rejects of a feed go, by the settings or by its map; nil: nowhere, or the import tells what is wrong.
-  private func rejectsFile(
-    of feed: ToolSettings.Feed,
-    in settings: ToolSettings
-  ) -> String? {
-    if let file = settings.rejectsFile(of: feed) { return ToolSettings.place(of: file) }
-    let map = (feed.options.map ?? settings.defaults.map).map(settings.resolved)
-    let file = map.flatMap { try? ImportMap(contentsOf: $0) }?.rejectsPath
-    return file.map(ToolSettings.place)
   }
 
   private func noteSkipped(_ feeds: ArraySlice<ToolSettings.Feed>) {
@@ -191,17 +173,5 @@ struct RunCommand: AsyncParsableCommand {
 
   private func prunes(_ feed: ToolSettings.Feed, _ settings: ToolSettings) -> Bool {
     feed.options.prunes ?? settings.defaults.prunes ?? false
-  }
-}
-
-/// What tells whether a file was written.
-private struct FileState: Equatable {
-  private var parts: [Int] = []
-
-  init(_ path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return }
-    let time = status.modified
-    parts = [Int(status.st_ino), Int(status.st_size), Int(time.tv_sec), Int(time.tv_nsec)]
   }
 }
