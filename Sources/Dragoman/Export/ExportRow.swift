@@ -62,9 +62,8 @@ final class RowBatch {
   private struct Linked {
     /// The targets; nil where they are rows of a batch around this one.
     let own: RowBatch?
+    /// The targets of all rows that were asked for them.
     var rows: [Int64: Range<Int>] = [:]
-    /// Who was asked in former rounds; empty where there is one round.
-    var asked: Set<Int64> = []
   }
 
   /// What its rows have.
@@ -79,8 +78,6 @@ final class RowBatch {
   @exclusivity(unchecked) private var links: [Linked] = []
   /// The batch of the rows that these are linked from, which has this one; nil: these are the records.
   private unowned let owner: RowBatch?
-  /// Whether rows come in rounds, as an entity stands inside of itself.
-  private let hasRounds: Bool
   /// How many of the rows were asked for what they are linked to.
   @exclusivity(unchecked) private var askedCount = 0
   /// The live objects that the rows are of.
@@ -90,7 +87,6 @@ final class RowBatch {
   init(_ level: ExportLevel, inside owner: RowBatch? = nil) {
     self.level = level
     self.owner = owner
-    hasRounds = owner?.hasRounds ?? level.nestsItself
     columnCount = level.columns.count
     links = level.links.map { link in
       Linked(own: link.up == nil ? RowBatch(link.level, inside: self) : nil)
@@ -119,7 +115,6 @@ final class RowBatch {
     objects.removeAll(keepingCapacity: true)
     for index in links.indices {
       links[index].rows.removeAll(keepingCapacity: true)
-      links[index].asked.removeAll(keepingCapacity: true)
       links[index].own?.removeAll()
     }
     values.removeAll(keepingCapacity: true)
@@ -184,16 +179,17 @@ final class RowBatch {
   /// Reads what live objects are linked to, level by level.
   func readLinks(_ context: ManagedObjectContext) throws {
     while askedCount < count {
-      let owners = objects[askedCount...]
+      let rows = askedCount..<count
       askedCount = count
       for (index, link) in level.links.enumerated() {
         let batch = targets(of: index)
-        for owner in owners where links[index].rows[owner.objectID.primaryKey] == nil {
+        for row in rows where links[index].rows[keys[row]] == nil {
+          let owner = objects[row]
           let start = batch.count
           for target in try context.links.targets(of: link.layout, owner) {
             try batch.append(target)
           }
-          links[index].rows[owner.objectID.primaryKey] = start..<batch.count
+          links[index].rows[keys[row]] = start..<batch.count
         }
         try links[index].own?.readLinks(context)
       }
@@ -228,7 +224,8 @@ final class RowBatch {
         if !owners.isEmpty {
           try tree.reader.read(owners: owners) { owner, row in
             try batch.append(row)
-            let start = links[index].rows[owner]?.lowerBound ?? batch.count - 1
+            let known = links[index].rows[owner, default: 0..<0]
+            let start = known.isEmpty ? batch.count - 1 : known.lowerBound
             links[index].rows[owner] = start..<batch.count
           }
         }
@@ -240,9 +237,11 @@ final class RowBatch {
   /// The rows that have a link, each object once, and only those that were not asked before.
   private func owners(in rows: Range<Int>, of link: Int) -> [Int64] {
     let tree = level.links[link].tree
-    var owners: Set<Int64> = []
+    var owners: [Int64] = []
     for row in rows where kinds.isEmpty || level.kinds[kinds[row]].tree == tree {
-      if !hasRounds || links[link].asked.insert(keys[row]).inserted { owners.insert(keys[row]) }
+      guard links[link].rows[keys[row]] == nil else { continue }
+      links[link].rows[keys[row]] = 0..<0
+      owners.append(keys[row])
     }
     return owners.sorted()
   }

@@ -20,6 +20,9 @@ struct NestedObjects {
   private var nearest: Set<Place> = []
   /// The objects that stand around the next one, the outermost first.
   private var around: [Object] = []
+  /// The objects that were found, and those of them whose targets are still to be looked at.
+  private var known: Set<Object> = []
+  private var queue: [RowBatch.Row] = []
   private var count = 0
 
   /// A record holds no more objects where they stand in it several times.
@@ -32,24 +35,27 @@ struct NestedObjects {
   ///   - level: What is read of it.
   mutating func begin<Row: ExportRow & ~Copyable>(_ row: borrowing Row, _ level: ExportLevel) {
     nearest.removeAll(keepingCapacity: true)
-    around = [Object(root: level.root, key: row.primaryKey)]
+    around.removeAll(keepingCapacity: true)
+    known.removeAll(keepingCapacity: true)
+    let record = Object(root: level.root, key: row.primaryKey)
+    around.append(record)
+    known.insert(record)
     count = 0
-    var known = Set(around)
-    var queue: [RowBatch.Row] = []
-    addTargets(of: row, level, &known, to: &queue)
+    addTargets(of: row, level)
     var next = 0
     while next < queue.count {
-      addTargets(of: queue[next], queue[next].batch.level, &known, to: &queue)
+      let target = queue[next]
+      addTargets(of: target, target.batch.level)
       next += 1
     }
+    // It holds the batch.
+    queue.removeAll(keepingCapacity: true)
   }
 
   /// Adds what a row leads to, of what inside of itself stands what is new.
   private mutating func addTargets<Row: ExportRow & ~Copyable>(
     of row: borrowing Row,
-    _ level: ExportLevel,
-    _ known: inout Set<Object>,
-    to queue: inout [RowBatch.Row]
+    _ level: ExportLevel
   ) {
     let tree = level.kinds.isEmpty ? 0 : level.kinds[row.kind(in: level)].tree
     for (index, link) in level.links.enumerated() where link.tree == tree && link.isNested {

@@ -137,6 +137,7 @@ struct ExportCommand: AsyncParsableCommand {
       return [(output, try await exporter.run(request, to: target))]
     }
     // A stream leaves nothing that must go, and its reader may take nothing for ever.
+    let isStream = isStream
     let signals = isStream ? nil : SignalWatch { task.cancel() }
     if isStream { SignalWatch.removesTemporaryFolders() }
     let reports: [(path: String, report: ExportReport)]

@@ -147,6 +147,36 @@ import Testing
     #expect(report.losses.count == 1 && report.losses[0].hasPrefix("Node.next: "), "\(report)")
   }
 
+  @Test("By local names a tree is as deep")
+  func localNames() async throws {
+    let text = try await exportCircle(
+      Self.yaml(Self.comments),
+      #"[{"id":"p","c":[{"id":"1","text":"a","c":[{"id":"2","text":"b","c":[{"id":"3","text":"c"}]}]}]}]"#,
+      ExportRequest(entity: "Root", style: ExportStyle(names: .local))
+    )
+    #expect(text.contains(#"{"id":"3","text":"c""#), "\(text)")
+  }
+
+  @Test("More ways through a record's objects than anybody can write end the export")
+  func ways() async throws {
+    let fixture = try ImportFixture(
+      Self.yaml(
+        """
+        Root: { unique: id, attributes: { id: id }, relationships: { top: { entity: Node, kind: toOne } } }
+        Node: { unique: id, attributes: { id: id }, relationships: { l: { entity: Node, kind: toOne, onMissing: clear }, r: { entity: Node, kind: toOne, onMissing: clear } } }
+        """
+      )
+    )
+    let starts = (1...18).map { #""l":{"id":"\#($0)","# }.joined()
+    let ends = String(repeating: "}", count: 18)
+    try await fixture.run(#"[{"id":"p","top":{"id":"0",\#(starts)"r":null\#(ends)}}]"#)
+    try fixture.store.execute("UPDATE Node SET r = l")
+    let error = await #expect(throws: ExportError.self) {
+      _ = try await Exporter(map: fixture.map, store: fixture.store).bytes(ExportRequest())
+    }
+    #expect(error?.message.contains("too many objects") == true, "\(String(describing: error))")
+  }
+
   @Test("A tree that is deeper than an import reads ends the export")
   func depth() async throws {
     let fixture = try ImportFixture(Self.yaml(Self.comments))

@@ -181,7 +181,7 @@ struct ExportPlan: Sendable {
       }
     }
     for choice in choices { planner.note(choice) }
-    planner.loseEvolved(of: entityMap, entityLayout, isChosen: request.columns != nil)
+    if request.columns == nil { planner.loseEvolved(of: entityMap, entityLayout) }
     try planner.settleReadings()
     guard !planner.slots.isEmpty else {
       throw ExportError(
@@ -328,12 +328,8 @@ struct ExportPlan: Sendable {
 
 extension ExportPlanner {
   /// Takes note of what has become an attribute by the contract of the map, which does not have it.
-  mutating func loseEvolved(
-    of map: EntityMap,
-    _ entity: EntityLayout,
-    isChosen: Bool
-  ) {
-    guard self.map.contract(of: map)?.newKeys == .evolve, !isChosen else { return }
+  mutating func loseEvolved(of map: EntityMap, _ entity: EntityLayout) {
+    guard self.map.contract(of: map)?.newKeys == .evolve else { return }
     let known = self.map.family(of: map).flatMap(\.attributes).map(\.name)
     for attribute in entity.attributes
     where !known.contains(where: { hasSameBytes($0, attribute.name) }) {

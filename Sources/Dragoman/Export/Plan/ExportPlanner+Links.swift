@@ -157,12 +157,22 @@ extension ExportPlanner {
     return true
   }
 
-  /// Finds out how having no target comes back.
+  /// Finds out how having no target comes back, and by which name it is told.
   private mutating func settleNulls(
     of relationship: RelationshipMap,
     of visit: Visit,
     at number: Int
   ) throws(ExportError) {
+    if links[number].slot == nil {
+      // What is wrong with it is told by its name.
+      links[number].slot = slots.count
+      appendSlot(
+        Attribute(name: relationship.name),
+        of: visit.map.name,
+        try speller(of: AttributeMap(name: relationship.name)),
+        column: 0
+      )
+    }
     if isLocal { return }
     let lineage = map.lineage(of: visit.map)
     let depth = lineage.firstIndex { owner in
@@ -171,15 +181,6 @@ extension ExportPlanner {
     let policies = map.policies(relationship.policies, of: lineage[...(depth ?? 0)])
     links[number].refusesMissing = policies.onMissing == .reject
     links[number].refusesNull = policies.onNull == .reject
-    guard links[number].slot == nil else { return }
-    // What is wrong with it is told by its name.
-    links[number].slot = slots.count
-    appendSlot(
-      Attribute(name: relationship.name),
-      of: visit.map.name,
-      try speller(of: AttributeMap(name: relationship.name)),
-      column: 0
-    )
   }
 
   /// Makes the place of a relationship whose targets are nested.

@@ -173,14 +173,5 @@ extension ExportPlanner {
       level.links.append(link)
     }
     links[number].cut = cut
-    if links[number].slot == nil {
-      links[number].slot = slots.count
-      appendSlot(
-        Attribute(name: level.links[position].layout.name),
-        of: open.last?.map.name ?? targets.map.name,
-        try speller(of: AttributeMap(name: name)),
-        column: 0
-      )
-    }
   }
 }

@@ -168,7 +168,7 @@ struct ExportPlanner {
       }
       if index > 0 { level.addTree() }
       if !visit.isReference, !open.isEmpty {
-        loseEvolved(of: visit.map, visit.layout, isChosen: false)
+        loseEvolved(of: visit.map, visit.layout)
       }
       try add(visit, to: &level)
     }
