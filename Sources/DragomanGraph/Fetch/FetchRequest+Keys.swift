@@ -63,7 +63,7 @@ extension EntityLayout {
   /// The attributes of the identity, as paths; where a to-one is part of it, those of its target's
   /// identity.
   package func keyPaths(in layout: ModelLayout) -> [String] {
-    keySteps(in: layout).map { spelling(of: $0) }
+    keySteps(in: layout).map { spelling(of: $0.steps) }
   }
 
   /// The columns that show an object: the parts of its key, and its primary key where it needs it.
@@ -82,37 +82,32 @@ extension EntityLayout {
     if parts.isEmpty { return [column] }
     let steps = paths.steps(of: column.path)
     var columns = parts.map { part -> FetchColumn in
-      let path = spelling(of: steps + part)
-      let name = "\(column.name).\(part.joined(separator: "."))"
+      let path = spelling(of: steps + part.steps)
+      let name = "\(column.name).\(part.steps.joined(separator: "."))"
       let isTaken = property(named: name) != nil
       return FetchColumn(path, as: parts.count == 1 ? column.name : isTaken ? path : name)
     }
-    if target.hasKeyOfNulls(in: paths.layout) {
+    if parts.allSatisfy(\.mayBeNull) {
       columns.append(FetchColumn(column.path, as: "\(column.name)._pk"))
     }
     return columns
   }
 
-  /// The steps of the paths to the attributes of the identity.
-  fileprivate func keySteps(in layout: ModelLayout, depth: Int = 0) -> [[String]] {
-    (uniqueKeys.first ?? []).flatMap { part -> [[String]] in
-      guard case .relationship(let slot) = part.property else { return [[part.name]] }
-      // A chain of to-ones that leads back to itself has no end.
-      guard depth < 8 else { return [] }
-      let target = layout.entities[relationships[slot].destination]
-      return target.keySteps(in: layout, depth: depth + 1).map { [part.name] + $0 }
-    }
-  }
-
-  /// Whether an object may have null for each part of its identity.
-  private func hasKeyOfNulls(in layout: ModelLayout, depth: Int = 0) -> Bool {
-    (uniqueKeys.first ?? []).allSatisfy { part in
+  /// The steps of the paths to the attributes of the identity, and whether an object may have null there.
+  fileprivate func keySteps(
+    in layout: ModelLayout,
+    depth: Int = 0
+  ) -> [(steps: [String], mayBeNull: Bool)] {
+    (uniqueKeys.first ?? []).flatMap { part -> [(steps: [String], mayBeNull: Bool)] in
       switch part.property {
-      case .attribute(let slot): return !attributes[slot].isRequired
+      case .attribute(let slot): return [([part.name], !attributes[slot].isRequired)]
       case .relationship(let slot):
+        // A chain of to-ones that leads back to itself has no end.
+        guard depth < 8 else { return [] }
         let link = relationships[slot]
-        return !link.relationship.isRequired || depth > 8
-          || layout.entities[link.destination].hasKeyOfNulls(in: layout, depth: depth + 1)
+        return layout.entities[link.destination].keySteps(in: layout, depth: depth + 1).map {
+          ([part.name] + $0.steps, $0.mayBeNull || !link.relationship.isRequired)
+        }
       }
     }
   }
@@ -126,7 +121,8 @@ extension PathResolver {
     else { return [key] }
     let steps = steps(of: key.name)
     let parts = layout.entities[object].keySteps(in: layout)
-    return parts.isEmpty ? [key] : key.instead(by: parts.map { entity.spelling(of: steps + $0) })
+    return parts.isEmpty
+      ? [key] : key.instead(by: parts.map { entity.spelling(of: steps + $0.steps) })
   }
 }
 

@@ -129,7 +129,7 @@ package struct TextTest {
     _ expression: NSRegularExpression
   ) throws(Failure) -> Bool {
     let match = expression.boundedMatch(in: text)
-    if match.range != nil { return true }
+    if match.isFound { return true }
     guard match.excess <= NSRegularExpression.maximumExcess else {
       throw Failure(message: "the regular expression takes too long: simplify it")
     }

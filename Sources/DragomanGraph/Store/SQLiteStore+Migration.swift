@@ -79,14 +79,7 @@ extension SQLiteStore {
     try ConversionFunction.with(plan.conversions, on: database) {
       try MigrationRun(database: database, plan: plan, beforeStatement: beforeStatement).run()
     }
-    // Values that imports replaced would come back as they were before.
-    if plan.onlyAdds {
-      try RowAddition.note(plan.additions, session.sql)
-    } else {
-      try RecordedRun.dropAll(session.sql)
-    }
-    try KeptDownload.forgetAll(session.sql)
-    try ContractNames(plan).rename(session.sql)
+    try plan.carryOver(session.sql)
     try beforeStatement()
     let layout = plan.layout(after: known)
     try StoredModel.save(layout, to: database)
@@ -117,5 +110,17 @@ extension SQLiteStore {
       migration.faults += try MigrationTrial(plan: plan).faults(in: database)
     }
     return migration
+  }
+}
+
+extension MigrationPlan {
+  /// Takes along what a store keeps beside its objects, or forgets it.
+  ///
+  /// - Throws: `StoreError`, and what SQLite throws.
+  func carryOver(_ sql: any SharedSQL) throws {
+    // Values that imports replaced would come back as they were before.
+    if onlyAdds { try RowAddition.note(additions, sql) } else { try RecordedRun.dropAll(sql) }
+    try KeptDownload.forgetAll(sql)
+    try ContractNames(self).rename(sql)
   }
 }

@@ -55,7 +55,10 @@ import Testing
     let store = try filled("a.db", rows: 100)
     _ = try store.backup(to: file("b.db"))
     let before = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
-    #expect(throws: StoreError.self) { try store.backup(to: file("b.db"), unless: { true }) }
+    let error = #expect(throws: StoreError.self) {
+      try store.backup(to: file("b.db"), unless: { true })
+    }
+    #expect(error?.code == .stopped)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == before)
     #expect(try count("b.db") == 100)
   }

@@ -72,8 +72,7 @@ struct ValueRules {
       // What took too long for others is not tried on more: nobody knows whether the value has the pattern.
       guard effort.culprit == nil else { return .pattern }
       let text = String(decoding: bytes, as: UTF8.self)
-      let whole = NSRange(text.startIndex..., in: text)
-      if effort.match(pattern, text, of: name) != whole { return .pattern }
+      if !effort.matches(pattern, text, of: name) { return .pattern }
     }
     return nil
   }
@@ -101,11 +100,11 @@ final class PatternEffort: Sendable {
     isOver.load(ordering: .acquiring) ? state.withLock { $0.culprit } : nil
   }
 
-  /// Where a value has the pattern of an attribute; nil: nowhere, or it takes too many steps, or too much memory, to say.
-  func match(_ pattern: NSRegularExpression, _ text: String, of attribute: String) -> NSRange? {
+  /// Whether a value has the pattern of an attribute; not where it takes too many steps, or too much memory, to say.
+  func matches(_ pattern: NSRegularExpression, _ text: String, of attribute: String) -> Bool {
     let match = pattern.boundedMatch(in: text)
     if match.excess > 0 { note(match.excess, of: attribute) }
-    return match.range
+    return match.isFound
   }
 
   private func note(_ excess: Int, of attribute: String) {

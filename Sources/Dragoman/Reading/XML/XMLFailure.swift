@@ -82,6 +82,5 @@ private func sentence(_ message: UnsafeMutablePointer<CChar>?) -> String {
   var words = String(cString: message).split(whereSeparator: \.isWhitespace)
   // Some messages start with the name of the function that they come from.
   if let first = words.first, first.hasPrefix("xml"), first.hasSuffix(":") { words.removeFirst() }
-  let text = words.joined(separator: " ")
-  return text.hasSuffix(".") ? text : text + "."
+  return ErrorText.ended(words.joined(separator: " "))
 }

@@ -95,8 +95,7 @@ struct AttributeChecks {
       patterns[pattern] = made
       expression = made
     }
-    let whole = NSRange(text.startIndex..., in: text)
-    return expression.boundedMatch(in: text).range == whole
+    return expression.boundedMatch(in: text).isFound
   }
 
   /// Adds what is wrong.

@@ -59,7 +59,7 @@ struct LinkNotes {
     }
     let position = table.isOrdered ? values[values.count - 1] : .null
     lists[number].places[Place(target: values[1], position: position), default: 0] += change
-    lists[number].targets += subject.links.prefix(1).map { $0.target(values) }
+    if let link = subject.links.first { lists[number].targets.append(link.target(values)) }
   }
 
   /// An object is deleted: its links need no telling.
@@ -121,11 +121,7 @@ extension LinkNotes.List {
     var counts: [StoredValue: Int] = [:]
     for (place, balance) in places { counts[place.target, default: 0] += balance * sign }
     let known = Dictionary(targets.map { ($0.primaryKey, $0) }) { first, _ in first }
-    var told: Set<StoredValue> = []
-    let candidates =
-      isOrdered
-      ? order { $0 * sign > 0 }
-      : targets.map(\.primaryKey).filter { told.insert($0).inserted }
+    let candidates = isOrdered ? order { $0 * sign > 0 } : targets.map(\.primaryKey)
     return candidates.compactMap { target in
       guard let count = counts[target], count > 0 else { return nil }
       counts[target] = count - 1

@@ -66,43 +66,47 @@ extension MigrationChecks {
 
   /// Links of objects that will not have the relationship any more.
   private var ownerChecks: [Check] {
-    links.compactMap { link, known in
-      guard let known else { return nil }
-      let owner = plan.new.entities[link.owner]
-      let lost = strays(of: known.owner, to: owner)
-      guard !lost.isEmpty,
-        plan.oldTable(of: owner.table) == plan.old.entities[known.owner].table
-      else { return nil }
-      let query = LinkMove.query(known, false, plan.old)
-      return linkCheck(
-        on: known.owner,
-        reading: [known],
-        "_pk IN (SELECT owner FROM (\(query))) AND \(isOne(of: lost))"
-      ) { count, examples in
-        "\(owner.name).\(link.name) cannot move: links stand in \(Self.objects(count))"
-          + " \(Self.strangers(count, to: owner)) (\(examples))."
-      }
+    strayChecks("owner", \.owner) { name, owner, count, examples in
+      "\(name) cannot move: links stand in \(Self.objects(count))"
+        + " \(Self.strangers(count, to: owner)) (\(examples))."
     }
   }
 
   /// Links that lead to objects which the new destination does not include.
   private var destinationChecks: [Check] {
+    strayChecks("target", \.destination) { name, destination, count, examples in
+      "\(name) cannot lead to \(destination.name):"
+        + " links lead to \(Self.objects(count)) of another entity (\(examples))."
+    }
+  }
+
+  /// Links at one end of which are objects that are none of the new entity there.
+  ///
+  /// - Parameters:
+  ///   - column: The end in the query of the links.
+  ///   - end: The entity there.
+  ///   - sentence: What is said, by the relationship, the new entity, how many objects there are, and some of them.
+  /// - Returns: A check for each relationship that may have such links.
+  private func strayChecks(
+    _ column: String,
+    _ end: KeyPath<RelationshipLayout, Int>,
+    _ sentence: @escaping (String, EntityLayout, Int, String) -> String
+  ) -> [Check] {
     links.compactMap { link, known in
       guard let known else { return nil }
-      let destination = plan.new.entities[link.destination]
-      let lost = strays(of: known.destination, to: destination)
-      guard !lost.isEmpty,
-        plan.oldTable(of: destination.table) == plan.old.entities[known.destination].table
-      else { return nil }
+      let before = known[keyPath: end]
+      let after = plan.new.entities[link[keyPath: end]]
+      let lost = strays(of: before, to: after)
+      guard !lost.isEmpty, plan.oldTable(of: after.table) == plan.old.entities[before].table else {
+        return nil
+      }
+      let name = "\(plan.new.entities[link.owner].name).\(link.name)"
       let query = LinkMove.query(known, false, plan.old)
       return linkCheck(
-        on: known.destination,
+        on: before,
         reading: [known],
-        "_pk IN (SELECT target FROM (\(query))) AND \(isOne(of: lost))"
-      ) { count, examples in
-        "\(plan.new.entities[link.owner].name).\(link.name) cannot lead to \(destination.name):"
-          + " links lead to \(Self.objects(count)) of another entity (\(examples))."
-      }
+        "_pk IN (SELECT \(column) FROM (\(query))) AND \(isOne(of: lost))"
+      ) { sentence(name, after, $0, $1) }
     }
   }
 

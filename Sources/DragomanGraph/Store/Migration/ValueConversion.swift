@@ -202,9 +202,9 @@ struct ValueConversion: Sendable {
         while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
           index += bytes[index] == UInt8(ascii: "\\") ? 2 : 1
         }
-        if mayBeName, levels.last?.map({ $0 }) != nil {
-          let name = bytes[start..<min(index, bytes.count)]
-          if levels[levels.count - 1]?.insert(name).inserted == false { return true }
+        let name = bytes[start..<min(index, bytes.count)]
+        if mayBeName, !levels.isEmpty, levels[levels.count - 1]?.insert(name).inserted == false {
+          return true
         }
         mayBeName = false
       default: mayBeName = false

@@ -30,8 +30,8 @@ struct RunReversal {
   private var recorded = RecordedRun(tables: [])
   private var isLast = false
   private var effects: [RowKey: Effect] = [:]
-  /// The rows that the run at hand wrote, where they are to get something besides.
-  private var written: Set<RowKey> = []
+  /// The keys of the rows that the run at hand wrote, by table, where they are to get something besides.
+  private var written: [Int: Set<Int64>] = [:]
   /// Whether rows of any table, of others' too, may refer to objects that are gone.
   private(set) var leavesReferences = false
   private(set) var conflicts: [Conflict] = []
@@ -61,7 +61,7 @@ struct RunReversal {
   /// - Throws: `.undo` where it is not recorded, or the tables are others by now.
   mutating func takeBack(_ run: Int64, isLast: Bool) throws {
     recorded = try load(run)
-    written = []
+    written = [:]
     var waiting = WaitingReversal(layout, in: database)
     self.isLast = isLast
     try RecordedRun.forEachChangeset(of: run, sql) { changes in
@@ -99,7 +99,9 @@ struct RunReversal {
   /// Gives rows that are back what those got meanwhile that were there.
   private mutating func give(_ addition: RowAddition) throws {
     guard let table = tableIndex(addition.table) else { return }
-    let keys = written.filter { $0.table == table && effects[$0]?.stays == true }.map(\.key)
+    let keys = (written[table] ?? []).filter {
+      effects[RowKey(table: table, key: $0)]?.stays == true
+    }
     for key in try addition.give(to: keys.sorted(), in: database) {
       add(Conflict(table: table, key: key, links: nil, reason: .taken))
     }
@@ -183,7 +185,7 @@ struct RunReversal {
     effect.version = max(effect.version, version)
     effect.isOwn = effect.isOwn || isLast
     effects[place] = effect
-    if recorded.additions != nil { written.insert(place) }
+    if recorded.additions != nil { written[table, default: []].insert(key) }
   }
 
   /// What is told of a row that was left alone; nil: it is as it should be all the same.

@@ -33,8 +33,8 @@ extension NSRegularExpression {
 
   /// What looking for a match came to.
   package struct BoundedMatch {
-    /// Where the match is; nil: there is none, or none was found.
-    package internal(set) var range: NSRange?
+    /// Whether there is one, as far as was looked.
+    package internal(set) var isFound = false
     /// How many reports of progress there were beyond what is usual for such a text: where there are more
     /// than `maximumExcess`, it was given up.
     package internal(set) var excess: Int
@@ -54,8 +54,8 @@ extension NSRegularExpression {
       options: [.reportProgress, .reportCompletion],
       range: NSRange(location: 0, length: length)
     ) { result, flags, stop in
-      if let result {
-        match.range = result.range
+      if result != nil {
+        match.isFound = true
         stop.pointee = true
       } else if flags.contains(.internalError) {
         match.isOverflown = true

@@ -8,12 +8,7 @@ package enum MapBytes {
     /// A part of a sentence: "there is no such file".
     package let reason: String
     /// Whether this user may not read it.
-    package let isDenied: Bool
-
-    init(reason: String, isDenied: Bool = false) {
-      self.reason = reason
-      self.isDenied = isDenied
-    }
+    package var isDenied = false
   }
 
   /// How long a pipe may have no writer: one that is about to open it takes a moment.

@@ -113,10 +113,7 @@ struct MigrationRun {
     for (index, column) in plan.goneColumns(of: table).enumerated() where column != "_entity" {
       try execute("\(alter) \(q(column)) TO _dragoman_gone_\(index)")
     }
-    var names = NameRegister()
-    for column in plan.oldSchema.table(named: table.old)?.columns ?? [] {
-      _ = names.insert(column.name)
-    }
+    let names = ownNames(of: table)
     // SQLite goes through all that refers to the table for each name: twice only where it is taken.
     let taken = renames.enumerated().filter { names.contains($1.new) }
     for (index, rename) in taken {
@@ -130,15 +127,21 @@ struct MigrationRun {
     }
   }
 
+  /// The names of the columns that Dragoman has made in a table.
+  private func ownNames(of table: MigrationPlan.TableChange) -> NameRegister {
+    var names = NameRegister()
+    for column in plan.oldSchema.table(named: table.old)?.columns ?? [] {
+      _ = names.insert(column.name)
+    }
+    return names
+  }
+
   /// Columns that somebody else has added are not taken over.
   ///
   /// - Throws: `StoreError`, `.modelConflict`, where one has the name of a column that is to come.
   private func checkColumns(of table: MigrationPlan.TableChange) throws {
     guard let new = plan.newSchema.table(named: table.new) else { return }
-    var known = NameRegister()
-    for column in plan.oldSchema.table(named: table.old)?.columns ?? [] {
-      _ = known.insert(column.name)
-    }
+    let known = ownNames(of: table)
     let found = try String.fetchAll(
       database,
       sql: "SELECT name FROM pragma_table_xinfo(?)",

@@ -134,14 +134,7 @@ extension ServerSession {
       schema.distribution?.after(plan)
     )
     try ServerMigration(connection, plan, from: schema.distribution, to: distribution).run()
-    // Values that imports replaced would come back as they were before.
-    if plan.onlyAdds {
-      try RowAddition.note(plan.additions, sql)
-    } else {
-      try RecordedRun.dropAll(sql)
-    }
-    try KeptDownload.forgetAll(sql)
-    try ContractNames(plan).rename(sql)
+    try plan.carryOver(sql)
     let layout = plan.layout(after: stored)
     try ServerModel.save(layout, to: connection)
     adopt(layout, distribution)
