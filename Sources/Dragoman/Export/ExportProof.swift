@@ -60,7 +60,7 @@ final class ExportProof {
   private func document<Row: ExportRow & ~Copyable>(_ row: borrowing Row) throws -> [UInt8] {
     let buffer = ExportBuffer()
     func write<Encoder: RecordEncoder>(_ encoder: Encoder) throws(ExportError) {
-      var writer = RecordWriter(plan, encoder, buffer: buffer)
+      var writer = RecordWriter(plan, encoder)
       writer.begin()
       try writer.write(row)
       writer.end()

@@ -378,7 +378,6 @@ public struct Exporter: Sendable {
     var writer = RecordWriter(
       plan,
       encoder,
-      buffer: work.buffer,
       proof: proof,
       hasObject: snapshot.has
     )

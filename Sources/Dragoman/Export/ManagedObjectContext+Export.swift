@@ -91,7 +91,6 @@ private final class ObjectExport {
     writer = RecordWriter(
       plan,
       DictionaryRecordEncoder(plan) { taken.record = $0 },
-      buffer: ExportBuffer(),
       proof: try ExportProof(plan, hasObject: hasObject),
       hasObject: hasObject
     )

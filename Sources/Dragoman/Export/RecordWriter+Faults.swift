@@ -50,13 +50,6 @@ extension RecordWriter {
     )
   }
 
-  /// Takes note of a null that was to be written and has no spelling where it stands.
-  mutating func loseNull(_ slot: Int) {
-    guard plan.writesNulls, plan.format == .xml, lostNulls.insert(slot).inserted else { return }
-    let slot = plan.slots[slot]
-    lose("\(slot.entity).\(slot.attribute.name): null is left out, as XML cannot say it there")
-  }
-
   /// Takes note of what was not written, or does not come back.
   mutating func lose(_ loss: String) {
     if !losses.contains(loss) { losses.append(loss) }

@@ -159,7 +159,7 @@ struct ExportLink: Sendable {
     /// The place of the link by which the keys are read, in the level; nil: there is no key, and nothing is written.
     var reference: Int?
     /// The relationships that an import of the key alone changes, with what it does.
-    var missed: [[UInt8]: String] = [:]
+    var missed: [[UInt8]: ExportPlanner.Fate] = [:]
 
     /// Whether an import of the key changes nothing.
     var isHarmless: Bool { reference != nil && missed.isEmpty }

@@ -161,7 +161,7 @@ extension ExportPlanner {
     guard request.columns == nil || visit.depth > 0, visit.map.overwriteExisting != false,
       let fate = fate(of: policies, in: lineage)
     else { return }
-    note("\(visit.map.name).\(name) is not exported, and an import \(fate)")
+    note("\(visit.map.name).\(name) is not exported, and an import \(fate.rawValue)")
   }
 
   private func isRead(_ paths: [ForeignPath], in places: [WrittenPlace]) -> Bool {

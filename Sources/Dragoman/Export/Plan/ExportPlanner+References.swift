@@ -4,12 +4,22 @@ import DragomanGraph
 ///
 /// An import reads them as records of their entity: what they lack is missing, and a policy may say what happens then.
 extension ExportPlanner {
+  /// What an import does where a record lacks something, in the words of the notes.
+  enum Fate: String {
+    /// Existing objects are left alone, so that only new ones lack it.
+    case madeWithout = "makes them without"
+    /// `onMissing: clear` or `default`.
+    case takenAway = "takes away what they have"
+    /// `onMissing: reject`, whether the object has any or not.
+    case rejected = "rejects the record"
+  }
+
   /// What a record of the identity alone changes of its object.
   struct Missed {
     /// The names of attributes.
     var attributes: Set<[UInt8]> = []
     /// The names of relationships, with what an import does to them.
-    var relationships: [[UInt8]: String] = [:]
+    var relationships: [[UInt8]: Fate] = [:]
   }
 
   /// The attributes that are written of a reference: its identity, its name, and what is missed.
@@ -37,14 +47,14 @@ extension ExportPlanner {
     for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
       guard let fate = harms[Array(relationship.name.utf8)] else { continue }
       note(
-        "\(visit.map.name).\(relationship.name): inside of others only the key is written, and an import \(fate)"
+        "\(visit.map.name).\(relationship.name): inside of others only the key is written, and an import \(fate.rawValue)"
       )
     }
   }
 
   /// The relationships of a reference that are missed and have no end, with what an import does to them.
-  func harms(of visit: Visit) -> [[UInt8]: String] {
-    var harms: [[UInt8]: String] = [:]
+  func harms(of visit: Visit) -> [[UInt8]: Fate] {
+    var harms: [[UInt8]: Fate] = [:]
     for relationship in map.lineage(of: visit.map).flatMap(\.relationships) {
       guard relationship.key == nil, !isKey(relationship.name, of: visit),
         let fate = visit.missed.relationships[Array(relationship.name.utf8)],
@@ -64,8 +74,8 @@ extension ExportPlanner {
     if isLocal { return missed }
     let lineage = map.lineage(of: entity)
     for (depth, owner) in lineage.enumerated() {
-      func fate(_ policies: ValuePolicies) -> String? {
-        if entity.overwriteExisting == false { return "makes them without" }
+      func fate(_ policies: ValuePolicies) -> Fate? {
+        if entity.overwriteExisting == false { return .madeWithout }
         return self.fate(of: policies, in: lineage[...depth])
       }
       for attribute in owner.attributes
@@ -85,16 +95,13 @@ extension ExportPlanner {
   }
 
   /// What an import does with what records lack, by the policies of it; nil: nothing.
-  func fate(of policies: ValuePolicies, in lineage: ArraySlice<EntityMap>) -> String? {
+  func fate(of policies: ValuePolicies, in lineage: ArraySlice<EntityMap>) -> Fate? {
     switch map.policies(policies, of: lineage).onMissing {
     case .keep: nil
-    case .clear, .default: "takes away what they have"
-    case .reject: Self.rejection
+    case .clear, .default: .takenAway
+    case .reject: .rejected
     }
   }
-
-  /// What an import does with a record that lacks what `onMissing: reject` asks for.
-  static let rejection = "rejects the record"
 
   /// Whether something that is not in the key is read where the key stands: another one of its paths leads there, or it
   /// is what the key is a part of.
