@@ -111,7 +111,7 @@ import Testing
       """
     )
     #expect(run.output == "73\n73\n")
-    #expect(run.errors.contains("There is no place for temporary files: No such file"), "\(run)")
+    #expect(run.errors.contains("/none: No such file"), "\(run)")
     #expect(try !folder.files.contains("none"))
   }
 

@@ -21,7 +21,7 @@ final class RejectsRewriting: RejectsOutput {
   private let replacement: RejectsReplacement
   private let retried: RetriedLines
   /// New lines, in a file that nobody else sees.
-  private let fresh: UnsafeMutablePointer<FILE>
+  private let fresh: UnnamedFile
   private var places: [Int: (start: Int, count: Int)] = [:]
   private var byteCount = 0
 
@@ -32,22 +32,18 @@ final class RejectsRewriting: RejectsOutput {
   init(_ path: String, _ retried: RetriedLines) throws(ImportError) {
     replacement = try RejectsReplacement(path)
     self.retried = retried
-    guard let fresh = tmpfile() else {
-      throw ImportError(
-        .inputOutput,
-        "There is no temporary file for the new rejects: \(String(cString: strerror(errno)))."
-      )
+    do throws(StoreError) {
+      fresh = try UnnamedFile()
+    } catch {
+      throw ImportError(.inputOutput, error.message, help: error.help)
     }
-    self.fresh = fresh
   }
-
-  deinit { fclose(fresh) }
 
   func write(_ issue: ImportIssue, _ record: RejectedRecord) throws(ImportError) {
     guard let number = record.number else { return }
     var line: [UInt8] = []
     record.appendLine(of: issue, to: &line)
-    guard fwrite(line, 1, line.count, fresh) == line.count else {
+    guard pwrite(fresh.descriptor, line, line.count, off_t(byteCount)) == line.count else {
       throw replacement.failure(errno)
     }
     places[number] = (byteCount, line.count)
@@ -59,7 +55,6 @@ final class RejectsRewriting: RejectsOutput {
   /// - Throws: `.inputOutput` where that fails: the file is as it was, and another retry finds what is in the
   ///   database already unchanged.
   func finish() throws(ImportError) {
-    guard fflush(fresh) == 0 else { throw replacement.failure(errno) }
     try replacement.replace { number, line throws(ImportError) in
       if retried.isKept(number) { return line }
       return try places[number].map(newLine) ?? []
@@ -68,7 +63,7 @@ final class RejectsRewriting: RejectsOutput {
 
   private func newLine(_ place: (start: Int, count: Int)) throws(ImportError) -> [UInt8] {
     var line = [UInt8](repeating: 0, count: place.count)
-    guard pread(fileno(fresh), &line, place.count, off_t(place.start)) == place.count else {
+    guard pread(fresh.descriptor, &line, place.count, off_t(place.start)) == place.count else {
       throw replacement.failure(EIO)
     }
     return line

@@ -10,27 +10,18 @@ package struct TemporaryFolder: Sendable {
   /// Its path, without `/` at its end.
   package let path: String
 
-  /// Makes one, where the system has its temporary files.
+  /// Makes one, where temporary files go.
   ///
   /// - Throws: `StoreError`, `.output`, where there is no place for it.
   package init() throws(StoreError) {
-    let url = FileManager.default.temporaryDirectory
-      .appendingPathComponent("dragoman-\(UUID().uuidString)")
-    let parent = url.deletingLastPathComponent()
+    let path = "\(FilePath.temporaryFolder)/dragoman-\(UUID().uuidString)"
     let code = Self.made.withLock { made -> Int32 in
-      guard mkdir(url.path, 0o700) == 0 else { return errno }
-      made.insert(url.path)
+      guard mkdir(path, 0o700) == 0 else { return errno }
+      made.insert(path)
       return 0
     }
-    guard code == 0 else {
-      throw StoreError(
-        .output,
-        "There is no place for temporary files: \(String(cString: strerror(code))).",
-        help: "name a folder that can be written in TMPDIR",
-        path: parent.path
-      )
-    }
-    path = url.path
+    guard code == 0 else { throw StoreError.noTemporaryFile(code) }
+    self.path = path
   }
 
   /// Removes it, with all that it holds.

@@ -1,31 +1,10 @@
+import DragomanGraph
+
 #if canImport(Darwin)
 import Darwin
 #else
 import Glibc
 #endif
-
-/// A file without a name in the folder for temporary files: it is gone with the last who holds it, however the process
-/// ends.
-private final class UnnamedFile: Sendable {
-  let descriptor: CInt
-
-  init() throws(ReadError) {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var path = Array("\(folder)/dragoman-XXXXXX".utf8CString)
-    descriptor = mkstemp(&path)
-    guard descriptor >= 0 else {
-      throw ReadError(
-        .inputOutput,
-        "No temporary file can be made in \(folder): \(String(cString: strerror(errno))).",
-        help: "set TMPDIR to a folder with room"
-      )
-    }
-    unlink(path)
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-  }
-
-  deinit { close(descriptor) }
-}
 
 /// A feed that was fetched, or a page of one: pages are behind each other in one file.
 public final class OpenedFeed: Sendable, Hashable {
@@ -40,7 +19,11 @@ public final class OpenedFeed: Sendable, Hashable {
 
   /// Makes an empty one.
   init() throws(ReadError) {
-    file = try UnnamedFile()
+    do throws(StoreError) {
+      file = try UnnamedFile()
+    } catch {
+      throw ReadError(.inputOutput, error.message, help: error.help)
+    }
     start = 0
   }
 
