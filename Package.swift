@@ -61,7 +61,9 @@ let package = Package(
         .product(name: "Yams", package: "Yams"),
         .product(name: "Logging", package: "swift-log"),
       ],
-      swiftSettings: swiftSettings
+      swiftSettings: swiftSettings,
+      // A part of glibc elsewhere.
+      linkerSettings: [.linkedLibrary("iconv", .when(platforms: [.macOS]))]
     ),
     // Pages for a browser: `dragoman serve`. Its templates, style and script are built into the tool.
     .target(
@@ -168,15 +170,15 @@ let package = Package(
       providers: [.apt(["libzstd-dev"]), .brew(["zstd"])]
     ),
 
-    // What random tests draw.
-    .target(name: "TestRandom", path: "Tests/TestRandom", swiftSettings: swiftSettings),
+    // What tests of several targets need: random draws, and where SwiftPM puts what it builds.
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: swiftSettings),
     // PostgreSQL servers of the tests' own.
     .target(name: "TestServer", path: "Tests/TestServer", swiftSettings: swiftSettings),
     .testTarget(
       name: "DragomanGraphTests",
       dependencies: [
         // Random work in contexts imports, too.
-        "DragomanGraph", "Dragoman", "DragomanOperators", "DragomanPostgreSQL", "TestRandom",
+        "DragomanGraph", "Dragoman", "DragomanOperators", "DragomanPostgreSQL", "TestSupport",
         "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
@@ -186,13 +188,13 @@ let package = Package(
     // make SwiftPM build all modules twice, for the host and for the target.
     .testTarget(
       name: "DragomanMacrosTests",
-      dependencies: ["DragomanEntities"],
+      dependencies: ["DragomanEntities", "TestSupport"],
       swiftSettings: swiftSettings
     ),
     .testTarget(
       name: "DragomanTests",
       dependencies: [
-        "Dragoman", "DragomanPostgreSQL", "DragomanEntities", "DragomanOperators", "TestRandom",
+        "Dragoman", "DragomanPostgreSQL", "DragomanEntities", "DragomanOperators", "TestSupport",
         "TestServer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
@@ -205,7 +207,7 @@ let package = Package(
     ),
     .testTarget(
       name: "DragomanCLITests",
-      dependencies: ["Dragoman", "DragomanPostgreSQL", "DragomanCLI", "TestServer"],
+      dependencies: ["Dragoman", "DragomanPostgreSQL", "DragomanCLI", "TestServer", "TestSupport"],
       swiftSettings: swiftSettings
     ),
   ],

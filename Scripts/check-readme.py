@@ -115,8 +115,9 @@ def check(document: Path, tool: Path, update: bool) -> tuple[int, int]:
             nonlocal passed, failed, status
             written = []
             for command, expected in sessions(block.group(1)):
-                if command.startswith("sqlite3 ") and not shutil.which("sqlite3"):
-                    print(f"{document.name}: there is no sqlite3 to run: $ {command}")
+                other = command.split(" ", 1)[0]
+                if other in ("sqlite3", "timeout") and not shutil.which(other):
+                    print(f"{document.name}: there is no {other} to run: $ {command}")
                     written.extend(["$ " + command, *([expected] if expected else [])])
                     continue
                 printed, status = run(command, status, folder, tool)

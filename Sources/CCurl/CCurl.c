@@ -3,9 +3,11 @@
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 enum {
@@ -82,7 +84,9 @@ static int openSocket(void *data, int purpose, struct SocketAddress *address) {
 #ifdef SOCK_CLOEXEC
   return socket(address->family, address->type | SOCK_CLOEXEC, address->protocol);
 #else
-  return socket(address->family, address->type, address->protocol);
+  int descriptor = socket(address->family, address->type, address->protocol);
+  if (descriptor >= 0) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  return descriptor;
 #endif
 }
 

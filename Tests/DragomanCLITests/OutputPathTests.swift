@@ -186,7 +186,7 @@ import Testing
         "was changed after"
       ),
       (
-        #""$D" export -q m.map.yaml -d p.db -o out.json; touch -d 2020-01-01 out.json"#, "export",
+        #""$D" export -q m.map.yaml -d p.db -o out.json; touch -t 202001010000 out.json"#, "export",
         "-o out.json", "was changed after"
       ),
       ("cp p.db out.db", "backup", "out.db", "is not a backup"),

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A folder of its own in which the built tool is run as a user runs it; it is removed with its last user.
 final class ToolFolder {
@@ -34,13 +35,12 @@ final class ToolFolder {
     get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
   }
 
-  /// The tool, which stands beside the test bundle.
+  /// The tool.
   ///
   /// A suite that runs in the background may ignore signals, and so would all that it starts.
   static let tool: URL = {
     for number in [SIGINT, SIGHUP, SIGQUIT] { signal(number, SIG_DFL) }
-    return URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-      .appendingPathComponent("dragoman")
+    return BuiltTool.url("dragoman")
   }()
 
   /// Runs the tool, which finds `input` on its standard input.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The built compiler plugin, asked in the way in which the compiler asks it: messages of JSON with their
 /// length before them, over the plugin's standard input and output.
@@ -105,14 +106,7 @@ struct MacroPlugin {
     var expandMacroResult: Answer?
   }
 
-  /// Where SwiftPM puts the plugin: beside the tests.
-  private static let executable: URL = {
-    var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    if let bundle = Bundle.allBundles.first(where: { $0.bundlePath.hasSuffix(".xctest") }) {
-      folder = bundle.bundleURL.deletingLastPathComponent()
-    }
-    return folder.appending(path: "DragomanMacros-tool")
-  }()
+  private static let executable = BuiltTool.url("DragomanMacros-tool")
 
   /// Runs the plugin for one request.
   static func answer(_ request: Request) throws -> Answer {

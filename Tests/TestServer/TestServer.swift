@@ -134,7 +134,11 @@ public final class TestServer: Sendable {
       (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
     let installed = versions.sorted { (Int($0) ?? 0) > (Int($1) ?? 0) }
       .map { "/usr/lib/postgresql/\($0)/bin" }
-    let brewed = ["/opt/homebrew/opt/postgresql/bin", "/usr/local/opt/postgresql/bin"]
+    let brewed = ["/opt/homebrew/opt", "/usr/local/opt"].flatMap { folder in
+      let formulas = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      return formulas.filter { $0 == "postgresql" || $0.hasPrefix("postgresql@") }.sorted(by: >)
+        .map { "\(folder)/\($0)/bin" }
+    }
     return (named + installed + brewed).first {
       FileManager.default.isExecutableFile(atPath: $0 + "/initdb")
     }

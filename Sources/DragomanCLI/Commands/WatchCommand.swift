@@ -153,8 +153,8 @@ final class WatchSources {
     resizes.resume()
     timer = DispatchSource.makeTimerSource(queue: .global())
     timer.setEventHandler {
-      // Of a pipe whose reader is gone poll() says POLLERR without being asked.
-      var descriptor = pollfd(fd: output, events: 0, revents: 0)
+      // Of a pipe whose reader is gone poll() says POLLERR; macOS does only where something is asked.
+      var descriptor = pollfd(fd: output, events: Int16(POLLOUT), revents: 0)
       guard poll(&descriptor, 1, 0) > 0 else { return }
       if descriptor.revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 { didClose() }
     }

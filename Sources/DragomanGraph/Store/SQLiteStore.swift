@@ -312,7 +312,10 @@ public final class SQLiteStore: Sendable {
         Thread.sleep(forTimeInterval: 0.02)
       }
     }
-    try database.execute(sql: "PRAGMA synchronous=FULL")
+    // The last two do something on macOS only, where the disk keeps what it was given in its own memory otherwise.
+    try database.execute(
+      sql: "PRAGMA synchronous=FULL; PRAGMA fullfsync=1; PRAGMA checkpoint_fullfsync=1"
+    )
     // Batches with random keys touch pages all over the file: fewer checkpoints write each less often.
     try database.execute(sql: "PRAGMA wal_autocheckpoint=8000")
   }
@@ -332,10 +335,15 @@ public final class SQLiteStore: Sendable {
     _ location: Location,
     _ options: Options
   ) throws(StoreError) -> NewFile? {
+    #if canImport(Darwin)
+    // There the lock of `NewFile` and those of SQLite exclude one another, even of one process.
+    return nil
+    #else
     guard case .file(let path) = location, options.buildsAside, options.createsFile,
       !options.isReadOnly
     else { return nil }
     return try NewFile.claim(path, within: .milliseconds(options.busyMilliseconds))
+    #endif
   }
 
   private static func configuration(_ options: Options) -> Configuration {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import DragomanGraph

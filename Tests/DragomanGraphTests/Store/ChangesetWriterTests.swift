@@ -1,5 +1,5 @@
 import GRDB
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import DragomanGraph

@@ -1,5 +1,5 @@
 import Foundation
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import DragomanGraph

@@ -46,7 +46,7 @@ import Testing
 
   @Test("A prefix is declared where a path has it, and not where a name ends like it")
   func unused() {
-    let spelling = PathSpelling(.xml, namespaces: ["", "urn:n", "urn:main"])
+    let spelling = ForeignPathSpelling(.xml, namespaces: ["", "urn:n", "urn:main"])
     #expect(spelling.prefixes == ["", "n", "main"])
     #expect(spelling.namespaces(in: "main:a/b").map { $0.prefix } == ["main"])
     #expect(spelling.namespaces(in: "{ n: main:a, id: @n:id }").map { $0.prefix } == ["n", "main"])

@@ -1,7 +1,7 @@
 import CSimdJSON
 import DragomanGraph
 import Foundation
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import Dragoman

@@ -1,6 +1,6 @@
 import CSimdJSON
 import Foundation
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import Dragoman

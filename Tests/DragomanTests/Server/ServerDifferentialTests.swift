@@ -1,6 +1,6 @@
 import DragomanPostgreSQL
-import TestRandom
 import TestServer
+import TestSupport
 import Testing
 
 @testable import Dragoman

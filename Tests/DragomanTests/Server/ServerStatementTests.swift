@@ -1,7 +1,7 @@
 import DragomanPostgreSQL
 import Foundation
-import TestRandom
 import TestServer
+import TestSupport
 import Testing
 
 @testable import Dragoman

@@ -35,9 +35,20 @@ package struct RunMark: Codable, Hashable, Sendable {
     return (kill(process, 0) == 0 || errno == EPERM) && begun == Self.begin(of: process)
   }
 
-  /// Field 22 of `/proc/…/stat` (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html): numbers of processes are
-  /// used again.
+  /// When a process began: numbers of processes are used again.
+  ///
+  /// Field 22 of `/proc/…/stat` (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html); on macOS `sysctl`.
   private static func begin(of process: Int32) -> String {
+    #if canImport(Darwin)
+    var name = [CTL_KERN, KERN_PROC, KERN_PROC_PID, process]
+    var information = kinfo_proc()
+    var byteCount = MemoryLayout<kinfo_proc>.stride
+    guard sysctl(&name, UInt32(name.count), &information, &byteCount, nil, 0) == 0, byteCount > 0
+    else { return "" }
+    if Int32(information.kp_proc.p_stat) == SZOMB { return "ended" }
+    let begin = information.kp_proc.p_un.__p_starttime
+    return "\(begin.tv_sec).\(begin.tv_usec)"
+    #else
     // Where there is no such file, the number has to do.
     guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
       let name = text.lastIndex(of: ")")
@@ -46,5 +57,6 @@ package struct RunMark: Codable, Hashable, Sendable {
     // What was killed stands there until its parent asks for it, which some never do.
     if fields.count > 1, ["Z", "X"].contains(fields[1]) { return "ended" }
     return fields.count > 20 ? String(fields[20]) : ""
+    #endif
   }
 }

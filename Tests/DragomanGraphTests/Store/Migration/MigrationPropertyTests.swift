@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
-import TestRandom
 import TestServer
+import TestSupport
 import Testing
 
 @testable import DragomanGraph

@@ -1,4 +1,4 @@
-import TestRandom
+import TestSupport
 
 @testable import DragomanGraph
 

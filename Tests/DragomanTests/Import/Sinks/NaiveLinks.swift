@@ -1,5 +1,5 @@
 import DragomanGraph
-import TestRandom
+import TestSupport
 
 @testable import Dragoman
 

@@ -1,6 +1,6 @@
 import DragomanGraph
 import Foundation
-import TestRandom
+import TestSupport
 
 @testable import Dragoman
 

@@ -1,4 +1,4 @@
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import Dragoman

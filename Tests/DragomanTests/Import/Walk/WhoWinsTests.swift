@@ -1,5 +1,5 @@
 import DragomanGraph
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import Dragoman

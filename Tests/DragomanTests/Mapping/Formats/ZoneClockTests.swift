@@ -1,6 +1,6 @@
 import DragomanGraph
 import Foundation
-import TestRandom
+import TestSupport
 import Testing
 
 @testable import Dragoman

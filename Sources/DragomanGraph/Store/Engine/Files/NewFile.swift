@@ -86,7 +86,7 @@ final class NewFile: Sendable {
   func publish() throws(StoreError) {
     defer { discard() }
     guard let file = descriptor.withLock({ $0 }) else { return }
-    guard fsync(file) == 0 else { throw failure(errno) }
+    guard synchronize(file) == 0 else { throw failure(errno) }
     guard Self.status("-wal", of: path) == nil, Self.status("-journal", of: path) == nil else {
       throw taken
     }

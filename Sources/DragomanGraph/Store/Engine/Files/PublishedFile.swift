@@ -93,7 +93,7 @@ package final class PublishedFile {
     defer { discard() }
     // A file system without permissions refuses; what it makes of them is its own then.
     if let last = lastMode { fchmod(descriptor, last) }
-    guard fsync(descriptor) == 0 else { throw refusal(Failure(errno)) }
+    guard synchronize(descriptor) == 0 else { throw refusal(Failure(errno)) }
     try check()
     // Before it has its name: once it may be open as a database, to close it would release the locks on it (`FileHead`).
     close()
@@ -170,13 +170,24 @@ package final class PublishedFile {
       return 0
     }
     switch errno {
-    case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
+    case EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK:
       // A file system without links: nobody comes between these two calls, most likely.
       var status = stat()
       return lstat(new, &status) == 0 ? EEXIST : rename(old, new)
     default: return errno
     }
   }
+}
+
+/// Waits until what was written to a file is on its disk, and not only in the disk's own memory.
+///
+/// - Returns: 0, or -1 with `errno`.
+func synchronize(_ descriptor: Int32) -> Int32 {
+  #if canImport(Darwin)
+  // https://developer.apple.com/library/archive/documentation/System/Conceptual/ManPages_iPhoneOS/man2/fsync.2.html
+  if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
+  #endif
+  return fsync(descriptor)
 }
 
 /// Waits until the disk knows the names in the folder of a file.
@@ -188,7 +199,7 @@ package final class PublishedFile {
 /// - Throws: `Failure` where the disk fails or is full: `EIO`, `ENOSPC`, `EDQUOT`.
 package func synchronizeFolder(of path: String) throws(PublishedFile.Failure) {
   let descriptor = open(FilePath.openFolder(of: path), O_RDONLY | O_CLOEXEC)
-  let isDone = descriptor >= 0 && fsync(descriptor) == 0
+  let isDone = descriptor >= 0 && synchronize(descriptor) == 0
   let code = errno
   if descriptor >= 0 { close(descriptor) }
   guard !isDone, [EIO, ENOSPC, EDQUOT].contains(code) else { return }
