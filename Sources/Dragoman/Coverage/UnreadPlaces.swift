@@ -2,7 +2,7 @@
 struct UnreadPlaces {
   private let places: ReadPlaces
   private let separator: String
-  private let spelling: PathSpelling
+  private let spelling: ForeignPathSpelling
   private(set) var all: [FeedCoverage.UnreadPlace] = []
   private var numbers: [Key: Int] = [:]
 
@@ -17,7 +17,7 @@ struct UnreadPlaces {
   init(_ places: ReadPlaces, _ sample: FeedSample) {
     self.places = places
     separator = sample.format == .xml ? "/" : "."
-    spelling = PathSpelling(sample.format, namespaces: sample.namespaces)
+    spelling = ForeignPathSpelling(sample.format, namespaces: sample.namespaces)
     walk(sample.root, Place(space: sample.root.members.first?.space ?? 0))
   }
 

@@ -117,7 +117,7 @@ struct FeedKeys {
         $0.valueKinds(as: .string, isTextual: isTextual)
       }
     }
-    let spelling = PathSpelling(
+    let spelling = ForeignPathSpelling(
       sample.format,
       namespaces: sample.namespaces,
       beside: map.sources

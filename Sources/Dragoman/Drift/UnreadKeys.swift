@@ -23,7 +23,7 @@ struct UnreadKeys {
 
   private let places: ReadPlaces
   private let separator: String
-  private let spelling: PathSpelling
+  private let spelling: ForeignPathSpelling
   private let namespaces: [String]
   /// The keys, in the order of the sample.
   private(set) var all: [Key] = []
@@ -34,7 +34,7 @@ struct UnreadKeys {
   ///   - places: What the map reads.
   ///   - sample: What the feed has.
   ///   - spelling: How its paths are spelled.
-  init(_ places: ReadPlaces, _ sample: FeedSample, _ spelling: PathSpelling) {
+  init(_ places: ReadPlaces, _ sample: FeedSample, _ spelling: ForeignPathSpelling) {
     self.places = places
     self.spelling = spelling
     namespaces = sample.namespaces
@@ -97,7 +97,7 @@ struct UnreadKeys {
 
   /// The name of a member, with its namespace where that is not the usual one: prefixes differ from feed to feed.
   private func identity(of member: FeedShape, _ place: Place) -> String {
-    let isUsual = member.space == PathSpelling.usualSpace(of: member, in: place.space)
+    let isUsual = member.space == ForeignPathSpelling.usualSpace(of: member, in: place.space)
     let space = isUsual ? "" : "{\(namespaces[member.space])}"
     return (member.isAttribute ? "@" : "") + space + member.nameText
   }
@@ -127,7 +127,7 @@ struct UnreadKeys {
   }
 }
 
-extension PathSpelling {
+extension ForeignPathSpelling {
   /// The namespace that the name of a member has as a rule: that of the object's element, and of an attribute none.
   static func usualSpace(of member: FeedShape, in space: Int) -> Int {
     member.isAttribute ? 0 : space

@@ -35,7 +35,7 @@ struct ObjectCount {
 final class CountBoard: Sendable {
   private struct Known {
     let number: Int
-    let fingerprint: [Int]
+    let stamps: [FileStamp?]
   }
 
   private struct State {
@@ -69,7 +69,7 @@ final class CountBoard: Sendable {
   /// The numbers of objects of some entities.
   func counts(of names: [String]) -> [String: ObjectCount] {
     let deadline = patience.map { DispatchTime.now() + $0 } ?? .distantFuture
-    let now = Self.fingerprint(of: path)
+    let now = Self.stamps(of: path)
     var counts: [String: ObjectCount] = [:]
     for (name, old, group) in names.map({ name in
       let (old, group) = begin(name, now)
@@ -82,7 +82,7 @@ final class CountBoard: Sendable {
       let isThere = group.wait(timeout: deadline) == .success
       let new = isThere ? state.withLock { $0.known[name] } : nil
       // The count that was waited for may have begun before the last change of the file.
-      let isCurrent = new?.fingerprint == Self.fingerprint(of: path)
+      let isCurrent = new?.stamps == Self.stamps(of: path)
       counts[name] = ObjectCount(isThere ? new?.number : old, isCurrent: isCurrent)
     }
     return counts
@@ -91,10 +91,10 @@ final class CountBoard: Sendable {
   /// Begins to count, unless the number is known or being counted already.
   ///
   /// - Returns: The last number, and what to wait for; nil where that number is the one of now.
-  private func begin(_ name: String, _ now: [Int]) -> (number: Int?, group: DispatchGroup?) {
+  private func begin(_ name: String, _ now: [FileStamp?]) -> (number: Int?, group: DispatchGroup?) {
     let (number, group, isNew) = state.withLock { state -> (Int?, DispatchGroup?, Bool) in
       let known = state.known[name]
-      if let known, known.fingerprint == now { return (known.number, nil, false) }
+      if let known, known.stamps == now { return (known.number, nil, false) }
       if let group = state.running[name] { return (known?.number, group, false) }
       let group = DispatchGroup()
       group.enter()
@@ -103,12 +103,12 @@ final class CountBoard: Sendable {
     }
     guard isNew, let group else { return (number, group) }
     queue.async { [self] in
-      let before = Self.fingerprint(of: path)
+      let before = Self.stamps(of: path)
       // A file that cannot be read is told by the page.
       let number = try? count(name)
       state.withLock { state in
         state.running[name] = nil
-        state.known[name] = number.map { Known(number: $0, fingerprint: before) }
+        state.known[name] = number.map { Known(number: $0, stamps: before) }
       }
       group.leave()
     }
@@ -121,14 +121,9 @@ final class CountBoard: Sendable {
       ? try store.pendingReferenceCount() : try store.count(FetchRequest(name))
   }
 
-  /// What changes with every commit: the sizes and times of the file and of its write-ahead log.
-  private static func fingerprint(of path: String) -> [Int] {
-    [path, path + "-wal"].flatMap { path -> [Int] in
-      var status = stat()
-      // An empty log is made and removed by whoever reads.
-      guard stat(path, &status) == 0, status.st_size > 0 else { return [0] }
-      let time = status.modified
-      return [Int(status.st_ino), Int(status.st_size), Int(time.tv_sec), Int(time.tv_nsec)]
-    }
+  /// What changes with every commit: the file and its write-ahead log.
+  private static func stamps(of path: String) -> [FileStamp?] {
+    // An empty log is made and removed by whoever reads.
+    [path, path + "-wal"].map { FileStamp($0).flatMap { $0.isEmpty ? nil : $0 } }
   }
 }

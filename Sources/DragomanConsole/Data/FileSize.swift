@@ -28,6 +28,9 @@ struct FileStamp: Equatable, Sendable {
     (second, nanosecond) = (Int64(status.modified.tv_sec), Int64(status.modified.tv_nsec))
   }
 
+  /// Whether nothing is in the file.
+  var isEmpty: Bool { byteCount == 0 }
+
   /// Whether both are of one file, whatever was written into it meanwhile.
   func isOfSameFile(as other: FileStamp?) -> Bool {
     device == other?.device && number == other?.number

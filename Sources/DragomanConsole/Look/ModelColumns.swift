@@ -10,11 +10,8 @@ struct ModelColumns {
   /// Of larger parts only one drawing is tried.
   private static let triedCount = 30
 
-  private let neighbours: [Set<Int>]
-
   /// - Parameter neighbours: Which entities each is linked with, itself not.
   init(_ neighbours: [Set<Int>]) {
-    self.neighbours = neighbours
     var seen: Set<Int> = []
     var parts: [[[Int]]] = []
     // The one with most links first.

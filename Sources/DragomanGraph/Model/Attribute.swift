@@ -109,6 +109,9 @@ public struct Attribute: Sendable, Hashable, Adjustable {
     self.rules = rules
     column = name
   }
+
+  /// The column that tells objects apart which have no unique key.
+  package static var primaryKey: Attribute { Attribute(name: "_pk", type: .int64) }
 }
 
 extension Attribute: Codable {

@@ -1,6 +1,6 @@
 import CSimdJSON
 
-/// Writes a JSON value as the XML elements that are read as this value again (see `TapeJSON`).
+/// Writes a JSON value as the XML elements that are read as this value again (see TapeJSON.swift).
 ///
 ///     {"@id":"1","name":"Ada","tel":["1","2"]}
 ///     <p id="1"><name>Ada</name><tel>1</tel><tel>2</tel></p>

@@ -231,7 +231,7 @@ struct XMLRecordEncoder: RecordEncoder {
 
   // MARK: - JSON
 
-  /// Stored JSON as elements, by the convention that reading follows (`TapeJSON`); else as its text.
+  /// Stored JSON as elements, by the convention that reading follows (TapeJSON.swift); else as its text.
   private mutating func appendJSON(
     _ bytes: UnsafeRawBufferPointer,
     _ node: Int

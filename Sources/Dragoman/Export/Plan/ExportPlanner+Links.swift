@@ -280,8 +280,7 @@ extension ExportPlanner {
   func hasRecords(_ entity: String) -> Bool {
     guard let root = layout.entity(named: entity)?.root else { return false }
     return map.sources.contains { source in
-      layout.entity(named: source.entity)?.root == root
-        && (source.format == format || format == .ndjson && source.format == .json)
+      source.reads(format) && layout.entity(named: source.entity)?.root == root
     }
   }
 

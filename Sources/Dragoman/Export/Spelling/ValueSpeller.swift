@@ -98,13 +98,12 @@ final class ValueSpeller: Sendable {
           && !nulls.contains { bytes.elementsEqual($0) }
       }
     }
-    method = Self.method(map, dates: dates, isTextual: isTextual, isRead: isRead)
+    method = Self.method(map, dates: dates, isRead: isRead)
   }
 
   private static func method(
     _ map: AttributeMap,
     dates: DateReader?,
-    isTextual: Bool,
     isRead: ([UInt8]) -> Bool
   ) -> Method {
     if !map.format.values.isEmpty || map.format.unknown != nil { return words(map, isRead) }

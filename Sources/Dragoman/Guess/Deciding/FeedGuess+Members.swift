@@ -114,7 +114,7 @@ extension FeedGuess {
   }
 
   /// A name made of all steps to a place.
-  private func longName(of steps: [PathSpelling.Step]) -> String {
+  private func longName(of steps: [ForeignPathSpelling.Step]) -> String {
     let names = steps.map { step in
       switch step {
       case .member(let shape): shape.nameText
@@ -127,7 +127,7 @@ extension FeedGuess {
 
   func addValue(
     _ shape: FeedShape,
-    steps: [PathSpelling.Step],
+    steps: [ForeignPathSpelling.Step],
     names: [String],
     to entity: GuessedEntity,
     isAlways: Bool

@@ -5,7 +5,7 @@ import DragomanGraph
 /// Large because each decision of a guess is an extension and leaves what the next ones need.
 final class FeedGuess {
   let sample: FeedSample
-  let spelling: PathSpelling
+  let spelling: ForeignPathSpelling
   let conventions: Conventions
   var entities: [GuessedEntity] = []
   private(set) var sources: [GuessedSource] = []
@@ -41,7 +41,7 @@ final class FeedGuess {
   ) throws(ReadError) {
     self.sample = sample
     self.entityName = entityName
-    var spelling = PathSpelling(
+    var spelling = ForeignPathSpelling(
       sample.format,
       namespaces: sample.namespaces,
       beside: known?.map.sources ?? []
@@ -242,7 +242,7 @@ final class FeedGuess {
 
   /// How a place is reached from its record.
   struct Way {
-    var steps: [PathSpelling.Step]
+    var steps: [ForeignPathSpelling.Step]
     var names: [String]
     var isAlways: Bool
     var depth: Int
@@ -300,7 +300,7 @@ final class FeedGuess {
     collect(member, inside, into: entity)
   }
 
-  private func canSpell(_ member: FeedShape, _ steps: [PathSpelling.Step]) -> Bool {
+  private func canSpell(_ member: FeedShape, _ steps: [ForeignPathSpelling.Step]) -> Bool {
     spelling.path(steps) == nil
       || member.members.allSatisfy { spelling.path(steps + [.member($0)]) != nil }
   }

@@ -17,7 +17,7 @@ struct RecordPlaces {
   private(set) var lists: [List] = []
   private(set) var remarks: [String] = []
   private let sample: FeedSample
-  private let spelling: PathSpelling
+  private let spelling: ForeignPathSpelling
   /// Members beside the records.
   private var besides: [String] = []
 
@@ -28,13 +28,13 @@ struct RecordPlaces {
     "stdin",
   ]
 
-  init(_ sample: FeedSample, _ spelling: PathSpelling) {
+  init(_ sample: FeedSample, _ spelling: ForeignPathSpelling) {
     self.sample = sample
     self.spelling = spelling
     let root = sample.root
     switch sample.format {
     case .csv, .ndjson:
-      if let element = root.element, element.kinds.total > 0 { addList(element, [], "lines") }
+      if let element = root.element, element.kinds.total > 0 { addList(element, []) }
     case .json: findJSON(root)
     case .xml: findXML(root)
     }
@@ -51,9 +51,9 @@ struct RecordPlaces {
   private mutating func findJSON(_ root: FeedShape) {
     if let element = root.element, root.kinds.objects == 0 {
       if element.kinds.objects > 0 {
-        addList(element, [], "array")
+        addList(element, [])
       } else if element.kinds.scalars > 0, element.kinds.arrays == 0 {
-        addList(element, [], "array", path: "[*]")
+        addList(element, [], path: "[*]")
       }
       return
     }
@@ -115,21 +115,22 @@ struct RecordPlaces {
     "timestamp", "path", "trace", "request_id", "requestid", "instance", "documentation_url",
   ]
 
-  private mutating func search(_ shape: FeedShape, _ steps: [PathSpelling.Step], depth: Int) {
+  private mutating func search(_ shape: FeedShape, _ steps: [ForeignPathSpelling.Step], depth: Int)
+  {
     if let merged = Self.mergedLists(of: shape) {
-      addList(merged, steps + [.anyList], "lists")
+      addList(merged, steps + [.anyList])
       if !lists.isEmpty { lists[lists.count - 1].isOfLists = true }
       return
     }
     for member in shape.members {
       let steps = steps + [.member(member)]
       if let element = member.element, member.kinds.objects == 0, element.kinds.objects > 0 {
-        addList(element, steps, "list")
+        addList(element, steps)
       } else if member.kinds.objects > 0, member.kinds.arrays == 0, depth < Self.maximumDepth {
         if Self.isDictionary(member) {
           addDictionary(member, steps)
         } else if Self.hasID(member), Self.hasRecords(member) {
-          addList(member, steps, "object")
+          addList(member, steps)
         } else {
           search(member, steps, depth: depth + 1)
         }
@@ -152,9 +153,9 @@ struct RecordPlaces {
     }
   }
 
-  private mutating func addDictionary(_ shape: FeedShape, _ steps: [PathSpelling.Step]) {
+  private mutating func addDictionary(_ shape: FeedShape, _ steps: [ForeignPathSpelling.Step]) {
     let count = lists.count
-    addList(Self.merged(shape), steps + [.anyMember], "dictionary")
+    addList(Self.merged(shape), steps + [.anyMember])
     if lists.count > count { lists[count].isDictionary = true }
   }
 
@@ -170,13 +171,16 @@ struct RecordPlaces {
     let children = root.members.filter { !$0.isAttribute && $0.kinds.objects > 0 }
     let isEnvelope = !children.isEmpty && children.count == root.members.count { !$0.isAttribute }
     for child in isEnvelope ? children : [] {
-      addList(child, [.member(root), .member(child)], "elements")
+      addList(child, [.member(root), .member(child)])
     }
-    if lists.isEmpty, root.kinds.total > 0 { addList(root, [.member(root)], "document") }
+    if lists.isEmpty, root.kinds.total > 0 { addList(root, [.member(root)]) }
   }
 
-  private mutating func search(document shape: FeedShape, _ steps: [PathSpelling.Step], depth: Int)
-  {
+  private mutating func search(
+    document shape: FeedShape,
+    _ steps: [ForeignPathSpelling.Step],
+    depth: Int
+  ) {
     for member in shape.members {
       let inside = steps + [.member(member)]
       guard !member.isAttribute, member.kinds.objects > 0 || member.isRepeated else {
@@ -184,7 +188,7 @@ struct RecordPlaces {
         continue
       }
       if member.isRepeated || Self.isRecord(member, in: shape) {
-        addList(member, inside, "elements")
+        addList(member, inside)
       } else if depth < Self.maximumDepth {
         search(document: member, inside, depth: depth + 1)
       }
@@ -206,8 +210,7 @@ struct RecordPlaces {
 
   private mutating func addList(
     _ shape: FeedShape,
-    _ steps: [PathSpelling.Step],
-    _ kind: String,
+    _ steps: [ForeignPathSpelling.Step],
     path: String? = nil
   ) {
     let text = steps.isEmpty ? path : spelling.records(steps)

@@ -49,9 +49,7 @@ struct SampleFormat {
   /// - Throws: `ReadError` for what none of them reads.
   init(_ source: PeekableSource, name: String, sources: [SourceMap]) throws(ReadError) {
     format = try FormatDetection.format(of: source, name: name, sources: sources)
-    let declared = sources.filter { [format] in
-      $0.format == format || ($0.format == .json && format == .ndjson)
-    }
+    let declared = sources.filter { [format] in $0.reads(format) }
     if format == .csv {
       separator =
         declared.lazy.compactMap { $0.separator?.utf8.first }.first

@@ -25,7 +25,7 @@ extension FeedReading {
     _ format: ForeignFormat
   ) throws(ImportError) {
     for source in try map.sources(named: request.sourcesByInput[input.name] ?? []) {
-      if source.format == format || (source.format == .json && format == .ndjson) { continue }
+      if source.reads(format) { continue }
       throw ImportError(
         .request,
         "The source \(source.name) reads \(source.format.rawValue.uppercased()), and \(input.name) is"

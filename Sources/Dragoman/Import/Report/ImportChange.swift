@@ -166,7 +166,7 @@ public struct ImportChange: Sendable, Hashable {
     formerEntity = change.formerEntity
     self.key =
       identity.isEmpty
-      ? [Value(Attribute(name: "_pk", type: .int64), change.primaryKey)]
+      ? [Value(.primaryKey, change.primaryKey)]
       : identity.flatMap { key[$0] ?? [] }
     self.fields = fields
     self.links = links

@@ -42,4 +42,9 @@ public struct SourceMap: Sendable, Hashable, Adjustable {
     self.namespaces = namespaces
     self.separator = separator
   }
+
+  /// Whether it reads feeds of a format: a line of NDJSON is a record of JSON.
+  func reads(_ format: ForeignFormat) -> Bool {
+    self.format == format || (self.format == .json && format == .ndjson)
+  }
 }

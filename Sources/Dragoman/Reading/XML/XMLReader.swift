@@ -118,7 +118,7 @@ final class XMLReader: RecordReader {
         begin(batch)
       }
     } catch {
-      throw end(batch, with: error)
+      throw end(with: error)
     }
     close(batch)
     return false
@@ -176,7 +176,7 @@ final class XMLReader: RecordReader {
   }
 
   /// Leaves the records before a failure in the batch, and completes the error.
-  private func end(_ batch: RecordBatch, with error: ReadError) -> ReadError {
+  private func end(with error: ReadError) -> ReadError {
     builder.pointee.fail(error)
     builder.pointee.dropOpenRecords()
     builder.pointee.publish()

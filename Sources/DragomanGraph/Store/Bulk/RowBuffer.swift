@@ -8,8 +8,8 @@ import Foundation
 ///
 /// `@unchecked Sendable`: a row goes to another thread with changes that are published or saved, and
 /// nothing is added to its buffer from then on. Main publishes at once, so its imports give every row
-/// a buffer of its own (`importBuffer`); a save, of the context or of a child, ends the buffers that
-/// an import fills (`importBuffers`); all others are filled within one call.
+/// a buffer of its own (`importBuffer`); a save, of the context or of a child, ends the buffer that
+/// an import fills; all others are filled within one call.
 final class RowBuffer: @unchecked Sendable {
   /// Values a row.
   let columnCount: Int

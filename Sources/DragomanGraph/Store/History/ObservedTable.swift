@@ -188,7 +188,7 @@ struct ObservedTable {
         let identity = depth < layout.entities.count ? target.uniqueKeys.first : nil
         let parts =
           identity.map { self.parts(of: $0, target, layout, schemas, depth: depth + 1) }
-          ?? [(Attribute(name: "_pk", type: .int64), { $0("_pk") })]
+          ?? [(Attribute.primaryKey, { $0("_pk") })]
         return parts.map { inner in
           var attribute = inner.attribute
           attribute.name = parts.count == 1 ? part.name : "\(part.name).\(attribute.name)"
@@ -322,7 +322,7 @@ extension ObservedTable.Subject.Link {
   func target(_ values: [StoredValue]) -> ChangeLog.Target {
     let key = keys.first { !values[$0.places].contains(.null) }
     return ChangeLog.Target(
-      key: key?.attributes ?? [Attribute(name: "_pk", type: .int64)],
+      key: key?.attributes ?? [.primaryKey],
       values: key.map { Array(values[$0.places]) } ?? [values[place]],
       primaryKey: values[place]
     )

@@ -13,7 +13,7 @@ import GRDB
 ///
 /// Large because one temporary table is filled, joined and emptied in it: all its statements name the same
 /// columns.
-package final class LinkStage: StatementRunner {
+package final class LinkStage {
   package let plan: Plan
   let database: Database
   let path: String?

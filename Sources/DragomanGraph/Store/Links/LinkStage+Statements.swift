@@ -1,12 +1,7 @@
 import GRDB
 
-/// Who runs statements of which a model has a few, and tells of `StoreError`s only.
-protocol StatementRunner {
-  var database: Database { get }
-  var path: String? { get }
-}
-
-extension StatementRunner {
+/// Statements, of which a model has a few: they are kept, and tell of `StoreError`s only.
+extension LinkStage {
   /// Runs a statement.
   func run(
     _ sql: String,

@@ -1,7 +1,7 @@
 import DragomanGraph
 
 /// Spells paths as a map does.
-struct PathSpelling {
+struct ForeignPathSpelling {
   let format: ForeignFormat
   /// The prefixes of namespaces, by the numbers of names; "" for none.
   private(set) var prefixes: [String] = [""]
