@@ -130,7 +130,8 @@ extension ManagedObjectContext {
   var upper: [ChangeSet] {
     if kind == .main { return [] }
     let upper = above.current(layout)
-    if !above.stored.isEmpty { settling.didStoreAbove(above.takeStored()) }
+    // Settling reads: what is met in the middle of a read is settled behind it.
+    if !above.stored.isEmpty, !isReading { settling.didStoreAbove(above.takeStored()) }
     return upper
   }
 
@@ -142,7 +143,7 @@ extension ManagedObjectContext {
   /// It is asked for with each value that is read, and mostly nothing has happened above meanwhile.
   var hasChangesAbove: Bool {
     if kind == .main { return false }
-    if !above.isCurrent { _ = upper }
+    if !above.isCurrent || !above.stored.isEmpty { _ = upper }
     return !above.isEmpty
   }
 
@@ -160,6 +161,9 @@ extension ManagedObjectContext {
   /// - Throws: `.stackClosed`, `.foreignContext`; what the store and `body` throw.
   func read<T>(_ body: (any StoreReader) throws -> T) throws -> T {
     try checkOpen()
+    let wasReading = isReading
+    isReading = true
+    defer { isReading = wasReading }
     if let session = openSession { return try session.read(layout, body) }
     do {
       return try root.store.read(layout, body)

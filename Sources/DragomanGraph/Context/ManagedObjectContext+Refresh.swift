@@ -16,6 +16,7 @@ extension ManagedObjectContext {
       }
       notices.rollBack(layout.objectID(of: place), change.kind, nil)
     }
+    notices.drop(ChangeNotice(dropped, layout))
     // Others may have changed them since they were read.
     for objects in kept.values { FaultBatch.assign(to: objects) }
     importing.keys?.removeAll()
@@ -61,6 +62,9 @@ extension ManagedObjectContext {
       } else if put(nil, object, ifSettles: settles) {
         isDone = true
         notices.rollBack(layout.objectID(of: place), change.kind, nil)
+        var dropped = ChangeSet()
+        dropped.set(change, at: place, layout)
+        notices.drop(ChangeNotice(dropped, layout))
       }
     }
     // The hook of an import keeps the links of an object that it has not changed itself.

@@ -57,8 +57,20 @@ public final class ManagedObjectContext {
   var recorded = RecordedErrors()
   private var emptyRows: [Int: RowPlace] = [:]
   private(set) var isClosed = false
+  /// Whether a read is under way.
+  var isReading = false
 
-  init(_ kind: Kind, root: RootContext, parent: ManagedObjectContext? = nil) {
+  /// - Parameters:
+  ///   - kind: Where the context stands.
+  ///   - root: What all contexts of the stack share.
+  ///   - parent: The context above, other than main.
+  ///   - seesMain: Whether it sees what main has unsaved; not where only what is stored is looked at.
+  init(
+    _ kind: Kind,
+    root: RootContext,
+    parent: ManagedObjectContext? = nil,
+    seesMain: Bool = true
+  ) {
     self.kind = kind
     self.root = root
     self.parent = parent
@@ -71,7 +83,7 @@ public final class ManagedObjectContext {
       overlays.append(context.overlay)
       next = context.parent
     }
-    if kind != .main, overlays.last !== root.main { overlays.append(root.main) }
+    if kind != .main, seesMain, overlays.last !== root.main { overlays.append(root.main) }
     above = OverlaysAbove(overlays, parent?.above.written)
     overlay = kind == .main ? root.main : Overlay()
   }

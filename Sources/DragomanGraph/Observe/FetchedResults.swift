@@ -33,6 +33,7 @@ public final class FetchedResults<Element> {
   private var outbox: [(number: Int, event: ResultEvent)] = []
   private var eventCount = 0
   private var isTelling = false
+  private var hindrances = Hindrances()
 
   private struct Observer {
     let observation: ResultObservation
@@ -223,6 +224,9 @@ extension FetchedResults: ContextFollower {
     let old = feed.snapshot
     do {
       tell(try feed.take(notice), from: old)
+      hindrances.end()
+    } catch  where hindrances.mayPass(error) {
+      context.lookAgain(notice)
     } catch {
       end(error)
     }

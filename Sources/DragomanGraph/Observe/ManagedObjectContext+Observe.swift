@@ -1,3 +1,5 @@
+import Dispatch
+
 extension ManagedObjectContext {
   /// What changes in this context, from now on: unsaved changes, merges of what children saved,
   /// imports, rollbacks.
@@ -14,6 +16,15 @@ extension ManagedObjectContext {
 
   /// Tells observers what was changed since the last time; nothing where nothing was.
   public func processChanges() { notices.tell() }
+
+  /// What results could not look at is told to them again: by main a second later, by others with what they tell next.
+  func lookAgain(_ missed: ChangeNotice) {
+    notices.miss(missed)
+    guard kind == .main else { return }
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(1)) { [weak root] in
+      root?.scheduleProcessing()
+    }
+  }
 
   /// The objects of rows; where they cannot be looked up any more the error is recorded, and they are
   /// faults whose rows nobody finds.

@@ -37,15 +37,18 @@ struct ResultFeed<Source: ResultSource> {
   }
 
   /// Reads everything again.
-  mutating func refresh() throws -> ResultDifference {
-    replace(try source.rows(.all, of: query))
+  private mutating func refresh(_ relinked: Set<Int64>) throws -> ResultDifference {
+    replace(try source.rows(.all, of: query), relinked)
   }
 
-  private mutating func replace(_ rows: ResultRows) -> ResultDifference {
+  private mutating func replace(
+    _ rows: ResultRows,
+    _ relinked: Set<Int64> = []
+  ) -> ResultDifference {
     let old = list
     list = ResultList(rows, query.order, of: query.entityName)
     hasMore = rows.count == query.request.limit
-    return list.difference(from: old)
+    return list.difference(from: old, relinked)
   }
 
   /// What a notice means for the results.
@@ -55,14 +58,15 @@ struct ResultFeed<Source: ResultSource> {
   /// - Throws: What the source throws.
   mutating func take(_ notice: ChangeNotice) throws -> ResultDifference {
     let entities = query.relatedEntities.union([query.entityName])
-    guard notice.refreshedEntities.isDisjoint(with: entities) else { return try refresh() }
+    let relinked = notice.keys(of: query.entityName, changing: query.foreignLinks)
+    guard notice.refreshedEntities.isDisjoint(with: entities) else { return try refresh(relinked) }
     if !query.relatedEntities.isEmpty, notice.touches(query.relatedEntities) {
-      return try refresh()
+      return try refresh(relinked)
     }
     let keys = notice.keys(of: query.entityName)
     guard !keys.isEmpty else { return ResultDifference() }
-    if keys.count > Self.manyRows, keys.count > list.count / 4 { return try refresh() }
-    return try look(at: keys)
+    if keys.count > Self.manyRows, keys.count > list.count / 4 { return try refresh(relinked) }
+    return try look(at: keys, relinked)
   }
 
   /// Rows that were unsaved when they were read are stored by now, under these versions.
@@ -74,7 +78,10 @@ struct ResultFeed<Source: ResultSource> {
   }
 
   /// Looks at some rows again.
-  private mutating func look(at keys: [Int64]) throws -> ResultDifference {
+  private mutating func look(
+    at keys: [Int64],
+    _ relinked: Set<Int64>
+  ) throws -> ResultDifference {
     var touched: [Int64: ResultRow?] = [:]
     for key in keys { touched.updateValue(nil, forKey: key) }
     let rows = try source.rows(.keys(keys), of: query)
@@ -87,7 +94,7 @@ struct ResultFeed<Source: ResultSource> {
       touched.updateValue(row, forKey: row.key)
     }
     try fillUp(&touched, behind: end)
-    let difference = list.apply(touched, limit: query.request.limit)
+    let difference = list.apply(touched, limit: query.request.limit, relinked)
     if list.count == query.request.limit, !hasMore { hasMore = true }
     return difference
   }
@@ -140,5 +147,16 @@ extension ChangeNotice {
     for id in deleted { add(id) }
     for id in updated.keys { add(id) }
     return keys.sorted()
+  }
+
+  /// The keys of the changed objects of a root entity that have changed one of these properties.
+  fileprivate func keys(of entity: String, changing properties: Set<String>) -> Set<Int64> {
+    guard !properties.isEmpty else { return [] }
+    var keys: Set<Int64> = []
+    for (id, names) in updated
+    where id.entity.utf8.elementsEqual(entity.utf8) && !names.isDisjoint(with: properties) {
+      keys.insert(id.primaryKey)
+    }
+    return keys
   }
 }

@@ -74,10 +74,16 @@ struct ResultList {
   }
 
   /// What differs from rows that were followed before; O(n log n).
-  func difference(from old: ResultList) -> ResultDifference {
+  ///
+  /// - Parameters:
+  ///   - old: The rows as they were.
+  ///   - relinked: The keys of rows whose links changed without them.
+  /// - Returns: What was inserted, removed, moved and changed.
+  func difference(from old: ResultList, _ relinked: Set<Int64>) -> ResultDifference {
     var builder = DifferenceBuilder(from: old.snapshot, to: snapshot) { before, after in
       let version = versions[Int(slots[after])]
-      return version < 0 || version != old.versions[Int(old.slots[before])]
+      return version < 0 || relinked.contains(keys[after])
+        || version != old.versions[Int(old.slots[before])]
     }
     return builder.difference()
   }
@@ -104,11 +110,16 @@ struct ResultList {
   /// - Parameters:
   ///   - touched: The rows by their keys.
   ///   - limit: How many rows are kept.
+  ///   - relinked: The keys of rows whose links changed without them.
   /// - Returns: What has changed.
-  mutating func apply(_ touched: [Int64: ResultRow?], limit: Int?) -> ResultDifference {
+  mutating func apply(
+    _ touched: [Int64: ResultRow?],
+    limit: Int?,
+    _ relinked: Set<Int64> = []
+  ) -> ResultDifference {
     let before = snapshot
     var edit = Edit()
-    for (key, row) in touched { note(key, row, &edit) }
+    for (key, row) in touched { note(key, row, isRelinked: relinked.contains(key), &edit) }
     let coming = merge(&edit, limit)
     edit.removed.sort()
     var inserted: [Int] = []
@@ -137,7 +148,12 @@ struct ResultList {
   }
 
   /// Notes what becomes of a row.
-  private mutating func note(_ key: Int64, _ row: ResultRow?, _ edit: inout Edit) {
+  private mutating func note(
+    _ key: Int64,
+    _ row: ResultRow?,
+    isRelinked: Bool,
+    _ edit: inout Edit
+  ) {
     guard let slot = slotOfKey[key] else {
       if let row { edit.coming.append((store(row), key)) }
       return
@@ -148,7 +164,7 @@ struct ResultList {
       slotOfKey[key] = nil
       return
     }
-    let isSame = row.version >= 0 && row.version == versions[Int(slot)]
+    let isSame = row.version >= 0 && row.version == versions[Int(slot)] && !isRelinked
     let start = Int(slot) * order.width
     if values[start..<(start + order.width)].elementsEqual(row.values) {
       if !isSame { edit.updated.append(key) }

@@ -28,6 +28,8 @@ struct ResultQuery {
   /// The names of the root entities whose objects the filter, the order and followed columns go
   /// through.
   let relatedEntities: Set<String>
+  /// The names of relationships of the objects whose links are in columns of others: they change without the row.
+  let foreignLinks: Set<String>
 
   /// Checks a request.
   ///
@@ -65,6 +67,8 @@ struct ResultQuery {
     resolved.filter?.collectHops(into: &hops)
     for key in resolved.sortKeys { key.expression.collectHops(into: &hops) }
     relatedEntities = Set(hops.map { layout.entities[$0.link.destination].rootName })
+    let family = layout.entities[resolved.entity.root].family.map { layout.entities[$0] }
+    foreignLinks = Set(family.flatMap(\.relationships).filter(\.isInColumnOfOthers).map(\.name))
   }
 
   private static func check(
@@ -145,6 +149,12 @@ struct ResultQuery {
       key: row.key,
       isReversed: isReversed
     )
+  }
+}
+
+extension RelationshipLayout {
+  fileprivate var isInColumnOfOthers: Bool {
+    if case .inverseColumn = storage { true } else { false }
   }
 }
 

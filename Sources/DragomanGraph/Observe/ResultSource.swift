@@ -119,19 +119,38 @@ struct ContextResultSource: ResultSource {
   ) throws -> ResultRows {
     let memory = MemoryFetch(resolved)
     var rows = ResultRows(width: query.order.width)
-    try context.throwingWhatIsRecorded {
-      for object in objects where try context.isAlive(object) {
-        let subject = ContextSubject(object: object)
-        guard try memory.admits(subject) else { continue }
-        let isPending = object.plainRow == nil
-        rows.append(
-          object.place.key,
-          version: isPending ? -1 : object.version,
-          try query.order.values(of: subject)
-        )
-      }
+    let recorded = context.recorded
+    defer { context.recorded = recorded }
+    for object in objects {
+      guard let row = try row(of: object, memory, query) else { continue }
+      rows.append(row.key, version: row.version, row.values)
     }
     return rows
+  }
+
+  /// The row of an object; nil where it does not belong to the results.
+  ///
+  /// Others may delete it, or what it leads to, while it is looked at: then it is looked at again.
+  /// - Throws: What properties record meanwhile, too.
+  private func row(
+    of object: ManagedObject,
+    _ memory: MemoryFetch,
+    _ query: ResultQuery
+  ) throws -> ResultRow? {
+    var lookCount = 0
+    while true {
+      lookCount += 1
+      context.recorded = RecordedErrors()
+      guard try context.isAlive(object) else { return nil }
+      let subject = ContextSubject(object: object)
+      let values = try memory.admits(subject) ? query.order.values(of: subject) : nil
+      guard let error = context.recorded.first else {
+        let version = object.plainRow == nil ? -1 : object.version
+        return values.map { ResultRow(key: object.place.key, version: version, values: $0) }
+      }
+      let isGone = [.missing, .deleted].contains((error as? ContextError)?.code)
+      guard isGone, lookCount < 100 else { throw error }
+    }
   }
 
   /// All objects, held against everything in memory.
@@ -178,14 +197,5 @@ struct ContextResultSource: ResultSource {
     }
     take { _ in false }
     return merged
-  }
-}
-
-extension ManagedObjectContext {
-  /// Throws what properties record during the closure, and leaves alone what they recorded before.
-  fileprivate func throwingWhatIsRecorded(_ body: () throws -> Void) throws {
-    let isClean = recordedError == nil
-    try body()
-    if isClean { try throwRecorded() }
   }
 }

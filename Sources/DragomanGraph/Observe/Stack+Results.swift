@@ -75,7 +75,7 @@ extension Stack {
   ///   - request: Which objects, in which order, how many at most.
   ///   - sectionKey: The first sort key's name, if its values are to make sections.
   ///   - interval: How often to look for commits of other processes; nil: never.
-  ///   - transform: Makes a value of an object, as a background context sees it; the object cannot
+  ///   - transform: Makes a value of an object, as it is stored; the object cannot
   ///     leave the closure.
   /// - Returns: The results, once they are read.
   /// - Throws: As `ManagedObjectContext.results(_:sectionedBy:pollingEvery:)`.
@@ -117,12 +117,12 @@ extension Stack {
 }
 
 extension RootContext {
-  /// What objects are made into, in a context of their own; objects that are gone are left out.
+  /// What objects are made into as they are stored, in a context of their own; objects that are gone are left out.
   func values<Element>(
     of ids: [ObjectID],
     _ transform: (ManagedObject) throws -> Element
   ) throws -> [ObjectID: Element] {
-    let context = ManagedObjectContext(.background, root: self)
+    let context = ManagedObjectContext(.background, root: self, seesMain: false)
     defer { context.close() }
     var elements: [ObjectID: Element] = [:]
     for object in try context.objects(with: ids) where try context.isAlive(object) {

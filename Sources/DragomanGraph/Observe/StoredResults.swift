@@ -93,6 +93,7 @@ final class StoredResultEngine: Sendable {
   private final class Confined: @unchecked Sendable {
     var feed: ResultFeed<StoreResultSource>?
     var observers: [ResultObservation] = []
+    var hindrances = Hindrances()
   }
 
   private struct State {
@@ -177,11 +178,8 @@ final class StoredResultEngine: Sendable {
   /// Something was committed; it is looked at soon, together with what comes until then.
   func take(_ notice: ChangeNotice) {
     let isFirst = state.withLock { state in
-      defer {
-        state.notice.merge(notice)
-        // What came and went between two looks may have been read in between, by `change`.
-        state.notice.deleted.formUnion(notice.deleted)
-      }
+      // What came and went between two looks may have been read in between, by `change`.
+      defer { state.notice.join(notice) }
       return state.notice.isEmpty
     }
     if isFirst { queue.async { [weak self] in self?.look() } }
@@ -201,9 +199,22 @@ final class StoredResultEngine: Sendable {
     do {
       let old = snapshot
       if let difference = try confined.feed?.take(notice) { tell(difference, from: old) }
+      confined.hindrances.end()
+    } catch  where confined.hindrances.mayPass(error) {
+      lookAgain(notice)
     } catch {
       finish(error)
     }
+  }
+
+  /// What could not be looked at is looked at a second later, with what comes until then.
+  private func lookAgain(_ missed: ChangeNotice) {
+    state.withLock { state in
+      var joined = missed
+      joined.join(state.notice)
+      state.notice = joined
+    }
+    queue.asyncAfter(deadline: .now() + .seconds(1)) { [weak self] in self?.look() }
   }
 
   /// Follows another request.

@@ -8,6 +8,33 @@ import Testing
 
   init() throws { stack = try Stack(crm, at: .inMemory) }
 
+  @Test(
+    "An object of another entity is neither linked nor unlinked, and nothing of it is changed",
+    arguments: ["employees", "phones", "skills", "friends", "playlist"]
+  )
+  func strangers(name: String) async throws {
+    try await stack.write { context in
+      let company = try context.insert("Company")
+      company["name"] = "Acme"
+      company["city"] = "Bonn"
+      let person = try context.insert("Person")
+      let desk = try context.insert("Desk")
+      let owner = name == "employees" ? company : person
+      for target in [desk, company] {
+        let ways: [() throws -> Void] = [
+          { try owner.remove(target, from: name) }, { try owner.add(target, to: name) },
+          { try owner.insert(target, into: name, at: 0) },
+          { try owner.setTargets([target], of: name) },
+        ]
+        for way in ways {
+          let error = #expect(throws: ContextError.self) { try way() }
+          #expect(error?.code == .type)
+        }
+      }
+      #expect(company["city"] == "Bonn")
+    }
+  }
+
   @Test("Setting one side of a relationship sets the other, stored or not")
   func inverses() async throws {
     let ids = try await stack.write { context in

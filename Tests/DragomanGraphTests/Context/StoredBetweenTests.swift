@@ -106,6 +106,35 @@ import Testing
     #expect(try count(table, where: condition) == rowCount)
   }
 
+  @Test("A deletion that is stored while a child reads is settled behind the read")
+  func deletedWithinRead() throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).db").path
+    defer {
+      for file in [path, path + "-wal", path + "-shm"] {
+        try? FileManager.default.removeItem(atPath: file)
+      }
+    }
+    // In a file others write while one reads.
+    let opening = try SQLiteStore.open(crm, at: .file(path), onConflict: .error)
+    let store = BusyStore(opening.store)
+    let root = try RootContext(store, attachments: Attachments())
+    let main = ManagedObjectContext(.main, root: root)
+    let songs = try (0..<3).map { _ in try main.insert("Song") }
+    try main.save()
+    try main.delete(songs[0])
+    let child = ManagedObjectContext(.background, root: root)
+    defer { child.close() }
+    store.inNextRead = { _ = try Self.storeAway(root) }
+    let seen = try child.fetch(FetchRequest("Song"))
+    #expect(store.inNextRead == nil && child.recordedError == nil)
+    seen.last?["title"] = "new"
+    try child.save()
+    #expect(try child.existingObject(with: songs[0].objectID) == nil)
+    #expect(child.isDeleted(songs[0].place))
+    main.settling.takeNews()
+    #expect(songs[0].isDeleted && songs[2]["title"] == "new")
+  }
+
   @Test("A value that is taken back while it is stored is taken back")
   func cleared() throws {
     let song = try main.insert("Song")
@@ -234,41 +263,4 @@ import Testing
       }
     }
   }
-}
-
-/// A store beneath which somebody does something behind a read.
-private final class BusyStore: ObjectStore, @unchecked Sendable {
-  let base: SQLiteStore
-  /// What is done once, behind the next read.
-  var afterNextRead: (() throws -> Bool)?
-  /// Whether nothing was done.
-  var takesNothing = true
-
-  init(_ base: SQLiteStore) { self.base = base }
-
-  func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
-    let value = try base.read(layout, body)
-    let after = afterNextRead
-    afterNextRead = nil
-    if let after, try after() { takesNothing = false }
-    return value
-  }
-
-  var path: String? { base.path }
-  var isShared: Bool { base.isShared }
-  var holdsNUL: Bool { base.holdsNUL }
-  var layout: ModelLayout { base.layout }
-  func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T { try base.save(body) }
-  func grow(to model: Model) throws(StoreError) { try base.grow(to: model) }
-  func reserveKeys(_ count: Int64, of tables: [String]) throws -> [Int64] {
-    try base.reserveKeys(count, of: tables)
-  }
-  func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws {
-    try base.releaseKeys(blocks)
-  }
-  func fingerprint() throws -> StoreFingerprint { try base.fingerprint() }
-  func check(_ new: StoreFingerprint, against old: StoreFingerprint) throws {
-    try base.check(new, against: old)
-  }
-  func close() throws(StoreError) { try base.close() }
 }

@@ -63,6 +63,18 @@ struct StoredResultsTests {
     #expect(try await results.elements(at: 0..<1) == ["a"])
   }
 
+  @Test("Values are made of what is stored, whatever main has unsaved", arguments: [false, true])
+  @MainActor func storedValues(deletes: Bool) async throws {
+    let stack = try Stack.withItems()
+    let item = try stack.main.item("a")
+    if deletes { try stack.main.delete(item) } else { item["name"] = "unsaved" }
+    let results = try await stack.results(Self.byName) { try $0.value(of: "name") }
+    #expect(try await results.elements(at: 0..<1) == ["a"])
+    let pages = try stack.pages(Self.byName) { try $0.value(of: "name") }
+    try await pages.loadNext()
+    #expect(await pages.elements.first == "a")
+  }
+
   @Test("What is merged into main first arrives when it is stored")
   func merged() async throws {
     let stack = try Stack(shop, at: .inMemory)

@@ -67,6 +67,14 @@ public struct ChangeNotice: Sendable, Hashable {
   }
 }
 
+extension ChangeNotice {
+  /// Joins a later notice for results: what came and went between the two, which they may have met, is deleted.
+  mutating func join(_ later: ChangeNotice) {
+    merge(later)
+    deleted.formUnion(later.deleted)
+  }
+}
+
 /// Sends notices to any number of observers.
 final class NoticeBroadcaster: Sendable {
   private struct State {

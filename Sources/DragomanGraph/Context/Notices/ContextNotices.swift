@@ -4,6 +4,8 @@ final class ContextNotices {
   private var unnoticed = ChangeNotice()
   /// Objects that came and went since then: results may have met them in between.
   private var vanished: Set<ObjectID> = []
+  /// What results could not look at yet.
+  private var missed = ChangeNotice()
   private var broadcaster: NoticeBroadcaster?
   /// Results of the context.
   private var followers: [WeakFollower] = []
@@ -27,15 +29,20 @@ final class ContextNotices {
 
   /// Tells what was noted since the last time; nothing where nothing was.
   func tell() {
-    guard !unnoticed.isEmpty || !vanished.isEmpty else { return }
+    guard !unnoticed.isEmpty || !vanished.isEmpty || !missed.isEmpty else { return }
     let notice = unnoticed
-    var looked = notice
+    var looked = missed
+    looked.join(notice)
     looked.deleted.formUnion(vanished)
     unnoticed = ChangeNotice()
     vanished = []
+    missed = ChangeNotice()
     for weak in followers { weak.follower?.take(looked) }
     broadcaster?.send(notice)
   }
+
+  /// Tells followers with the next notice what one of them could not look at.
+  func miss(_ notice: ChangeNotice) { missed.join(notice) }
 
   /// What was saved is no unsaved change to the results any more that have shown it.
   func tellSaved(_ versions: [RowKey: Int64], of overlay: Overlay) {
@@ -82,11 +89,21 @@ final class ContextNotices {
       let id = id()
       if before == .inserted, now == nil { return end(of: id, in: &notice) }
       let wasDeleted = notice.deleted.remove(id) != nil
-      if now == .inserted {
+      if now == .inserted || (before == .deleted && now == nil && !wasDeleted) {
         if !wasDeleted { notice.inserted.insert(id) }
       } else if !notice.inserted.contains(id) {
         // It may have been changed, too, before it was deleted.
         notice.updated[id, default: []].formUnion([])
+      }
+    }
+  }
+
+  /// Dropped changes are told by the properties that they were of, those of objects at the other ends of links, too.
+  func drop(_ dropped: @autoclosure () -> ChangeNotice) {
+    note { notice in
+      for (id, names) in dropped().updated
+      where !notice.inserted.contains(id) && !notice.deleted.contains(id) {
+        notice.updated[id, default: []].formUnion(names)
       }
     }
   }

@@ -14,8 +14,7 @@ final class StoreMonitor: @unchecked Sendable {
     var fingerprint: StoreFingerprint?
     var interval: Duration
     var isOver = false
-    /// How many looks in a row have lost the connection.
-    var lossCount = 0
+    var hindrances = Hindrances()
   }
 
   private let store: any ObjectStore
@@ -101,30 +100,21 @@ final class StoreMonitor: @unchecked Sendable {
     if isOver { return }
     do {
       let new = try store.fingerprint()
-      state.withLock { $0.lossCount = 0 }
+      state.withLock { $0.hindrances.end() }
       guard new != old else { return }
       // Where nothing is known of before, something may have changed.
       if let old { try store.check(new, against: old) }
       state.withLock { $0.fingerprint = new }
       didChange()
-    } catch let error as StoreError where error.code == .busy || mayPass(error) {
-      // The next look will see.
     } catch {
+      // The next look will see.
+      if state.withLock({ $0.hindrances.mayPass(error) }) { return }
       let wasOver = state.withLock { state in
         defer { state.isOver = true }
         return state.isOver
       }
       timer.cancel()
       if !wasOver { didEnd(error) }
-    }
-  }
-
-  /// Whether a connection that was lost may come back: not after a hundred looks in a row.
-  private func mayPass(_ error: StoreError) -> Bool {
-    guard error.isPassing else { return false }
-    return state.withLock { state in
-      state.lossCount += 1
-      return state.lossCount <= 100
     }
   }
 }

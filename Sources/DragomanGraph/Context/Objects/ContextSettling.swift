@@ -10,19 +10,35 @@ struct ContextSettling {
 
   private var layout: ModelLayout { context.layout }
 
-  /// Takes what was stored since the last time, in the order of the commits: main's.
-  func takeNews() { while let change = context.root.news.takeOfMain() { take(change) } }
+  /// Takes what was stored since the last time, in the order of the commits: main's; those who observe it are told of
+  /// all together.
+  func takeNews() {
+    var taken: [StoreChange] = []
+    // One after the other: what is to be taken yet is asked for.
+    while let change = context.root.news.takeOfMain() {
+      settle(change)
+      taken.append(change)
+    }
+    if !taken.isEmpty { tell(taken) }
+  }
 
   /// Takes what was stored by this context or by others, and tells those who observe it.
   func take(_ change: StoreChange) {
+    settle(change)
+    tell([change])
+  }
+
+  private func settle(_ change: StoreChange) {
     switch change {
     case .tables(let tables): context.refresh(tables: tables)
-    case .saved(let written):
-      didStore(written)
-      context.processChanges()
-    case .savedOwn(let written):
-      didStoreOwn(written)
-      context.processChanges()
+    case .saved(let written): didStore(written)
+    case .savedOwn(let written): didStoreOwn(written)
+    }
+  }
+
+  private func tell(_ taken: [StoreChange]) {
+    context.processChanges()
+    for case .savedOwn(let written) in taken {
       context.notices.tellSaved(written.outcome.versions, of: context.overlay)
     }
   }

@@ -59,7 +59,7 @@ extension Stack {
   /// - Parameters:
   ///   - request: Which objects, in which order; it has no limit of its own.
   ///   - options: How large pages are, and where they begin.
-  ///   - transform: Makes a value of an object, as a background context sees it; the object cannot
+  ///   - transform: Makes a value of an object, as it is stored; the object cannot
   ///     leave the closure.
   /// - Returns: Pages, of which none is loaded yet.
   /// - Throws: `StoreError.badRequest`, as a fetch of the request does.
