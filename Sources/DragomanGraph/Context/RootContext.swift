@@ -158,7 +158,10 @@ final class RootContext: Sendable {
   /// - Throws: as `commit(_:)`.
   func commitAway(_ policy: MergePolicy, isNew: Bool) throws -> Bool {
     try checkFile()
-    let isWritten = try awayGate.withLock { _ in try writeAway(policy, isNew: isNew) }
+    // Main does not wait between two attempts.
+    let isWritten = try store.again {
+      try awayGate.withLock { _ in try writeAway(policy, isNew: isNew) }
+    }
     if isWritten { tell() }
     return isWritten
   }

@@ -92,6 +92,7 @@ public final class Stack: Sendable {
     migrates: Bool = false
   ) throws {
     try Self.check(model)
+    try Self.checkDefaults(of: model)
     location = .server(server)
     recreation = nil
     attachments = Attachments()
@@ -112,6 +113,19 @@ public final class Stack: Sendable {
       throw StoreError(
         .badRequest,
         "The model is faulty: " + faults.map(\.description).joined(separator: "; ")
+      )
+    }
+  }
+
+  /// Refuses a default that no object could have on a server.
+  private static func checkDefaults(of model: Model) throws(StoreError) {
+    for entity in model.entities {
+      let attribute = entity.attributes.first { $0.defaultValue?.string?.utf8.contains(0) == true }
+      guard let attribute else { continue }
+      throw StoreError(
+        .badRequest,
+        "The default of \(entity.name).\(attribute.name) holds U+0000, which PostgreSQL cannot hold.",
+        help: "take the character out"
       )
     }
   }

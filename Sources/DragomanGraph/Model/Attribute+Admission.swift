@@ -42,6 +42,21 @@ extension Attribute {
     return nil
   }
 
+  /// Whether a value is stored as values of the type are: another program may have written it.
+  func isStored(_ value: StoredValue) -> Bool {
+    switch (type, value) {
+    case (_, .null), (.string, .text), (.url, .text), (.enum, .text), (.duration, .text): true
+    case (.double, .real(let real)), (.float, .real(let real)): !real.isNaN
+    case (.json, .text): admitted(value) != nil
+    case (.decimal, .text(let text)):
+      admitted(value) == value || DecimalText.canonical(text).map { hasSameBytes($0, text) } == true
+    case (.string, _), (.url, _), (.enum, _), (.duration, _), (.double, _), (.float, _), (.json, _),
+      (.decimal, _):
+      false
+    default: admitted(value) == value
+    }
+  }
+
   private func text(_ value: StoredValue) -> String? {
     if case .text(let text) = value { text } else { nil }
   }
@@ -62,7 +77,8 @@ extension Attribute {
   private static func rounded(_ value: StoredValue) -> StoredValue? {
     guard case .real(let real) = value else { return nil }
     let float = Float(real)
-    return float.isInfinite && real.isFinite ? nil : .real(Double(float))
+    // A small number may become a negative zero.
+    return float.isInfinite && real.isFinite ? nil : .real(float == 0 ? 0 : Double(float))
   }
 
   /// Digits beyond the scale do not fit, as on import.

@@ -103,7 +103,7 @@ extension ColumnValue {
     case .real(let real): "the number \(real)"
     case .text(let bytes):
       "the text " + StoredValue.text(String(decoding: bytes, as: UTF8.self)).summary
-    case .blob(let bytes): "\(bytes.count) bytes"
+    case .blob(let bytes): MessageWords.count(bytes.count, "byte")
     }
   }
 }

@@ -3,6 +3,18 @@ package enum DecimalText {
   /// How many digits an exponent may move the point; more would let a short literal fill memory.
   static let maximumExponent = 10_000
 
+  /// How many digits PostgreSQL's `numeric` has at most in front of the point and behind it
+  /// (https://www.postgresql.org/docs/current/datatype-numeric.html).
+  static let (serverIntegerCount, serverFractionCount) = (131_072, 16_383)
+
+  /// Whether a `numeric` of PostgreSQL has room for a decimal in its canonical form.
+  static func fitsServer(_ canonical: some Collection<UInt8>) -> Bool {
+    let point = canonical.firstIndex(of: UInt8(ascii: ".")) ?? canonical.endIndex
+    let sign = canonical.first == UInt8(ascii: "-") ? 1 : 0
+    return canonical[..<point].count - sign <= serverIntegerCount
+      && canonical[point...].count - 1 <= serverFractionCount
+  }
+
   /// The canonical spelling of a number in decimal notation, or nil if it is none.
   ///
   /// Takes an optional sign, digits with or without a point, and an exponent. The result has no

@@ -159,7 +159,7 @@ import Testing
       ("level", "3", "Everything.level takes a raw value of Level; found the integer 3"),
       ("text", "NULL", "Everything.text takes a text (String); found null"),
       ("maybe", "'seven'", "Everything.maybe takes an integer (Int); found"),
-      ("maybe", "x'07'", "Everything.maybe takes an integer (Int); found 1 bytes"),
+      ("maybe", "x'07'", "Everything.maybe takes an integer (Int); found 1 byte"),
       ("maybeKind", "''", "Everything.maybeKind takes a raw value of Kind; found the text \"\""),
       ("words", "'[\"a\"'", "Everything.words takes a JSON array; found the text \"[\"a\"\""),
       ("words", "'{}'", "Everything.words takes a JSON array; found the text \"{}\""),
@@ -266,5 +266,20 @@ import Testing
     #expect(
       try now.stored(as: Attribute(name: "a", type: .timestamp)) == "2026-11-02 08:15:30.123457"
     )
+  }
+
+  @Test(
+    "A negative zero is stored as 0, by whatever way it comes",
+    arguments: [AttributeType.double, .float]
+  )
+  func negativeZero(type: AttributeType) throws {
+    let attribute = Attribute(name: "a", type: type)
+    let stored = try (-0.0).stored(as: attribute)
+    let value = try type == .double ? stored : Float(-0.0).stored(as: attribute)
+    #expect(stored.real?.sign == .plus && value.real?.sign == .plus)
+    #expect(attribute.admitted(.real(-0.0))?.real?.sign == .plus)
+    // A small number becomes 0 as a float.
+    #expect(type == .double || attribute.admitted(.real(-1e-50))?.real?.sign == .plus)
+    #expect(try ServerType.real.bytes(.real(-0.0)) == Array("0.0".utf8))
   }
 }

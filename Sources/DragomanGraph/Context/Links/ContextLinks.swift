@@ -263,6 +263,15 @@ package struct ContextLinks {
         object: target.objectID
       )
     }
+    try checkEntity(of: target, for: link, of: object)
+  }
+
+  /// Refuses an object of an entity that a relationship does not lead to.
+  func checkEntity(
+    of target: ManagedObject,
+    for link: RelationshipLayout,
+    of object: ManagedObject
+  ) throws {
     let family = layout.entities[link.destination].family
     // What a fault is an object of is not known for sure, unless every object of its table will do.
     let isAny = layout.entities[link.destination].root == link.destination

@@ -61,7 +61,7 @@ struct AttributeChecks {
         owner,
         attribute.name,
         .length,
-        "\(name) has at least \(least) characters; \(shown) has \(length)."
+        "\(name) has at least \(MessageWords.count(least, "character")); \(shown) has \(length)."
       )
     }
     if let most = attribute.rules.maximumLength, length > most {
@@ -69,7 +69,7 @@ struct AttributeChecks {
         owner,
         attribute.name,
         .length,
-        "\(name) has at most \(most) characters; \(shown) has \(length)."
+        "\(name) has at most \(MessageWords.count(most, "character")); \(shown) has \(length)."
       )
     }
     if let allowed = attribute.allowedValues, !allowed.contains(where: { hasSameBytes($0, text) }) {

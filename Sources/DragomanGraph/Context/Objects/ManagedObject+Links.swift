@@ -76,6 +76,7 @@ extension ManagedObject {
   /// Links an object to a to-many: at the end, where it is ordered.
   ///
   /// Nothing else is read, so adding costs the same however many there are.
+  /// - Throws: as `setTargets(_:of:)`.
   public func add(_ target: ManagedObject, to name: String) throws {
     let link = try context.links.link(name, of: self, isToOne: false)
     try context.links.connect(link, self, target)
@@ -83,13 +84,15 @@ extension ManagedObject {
 
   /// Unlinks an object from a to-many; one that it does not lead to is left alone.
   ///
-  /// - Throws: as `targets(of:)`; `.foreignContext` for an object of another context.
+  /// - Throws: as `targets(of:)`; `.type` for an object of another entity, `.foreignContext` for one
+  ///   of another context.
   public func remove(_ target: ManagedObject, from name: String) throws {
     let link = try context.links.link(name, of: self, isToOne: false)
     try context.checkOwn(
       target,
       "\(layout.name).\(link.name) does not lead to an object of another context."
     )
+    try context.links.checkEntity(of: target, for: link, of: self)
     try context.links.disconnect(link, self, target)
   }
 

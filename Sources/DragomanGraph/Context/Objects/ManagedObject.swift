@@ -154,6 +154,14 @@ public final class ManagedObject {
         help: attribute.type == .url ? "a url is absolute: https://example.org/a" : nil
       )
     }
+    if !context.root.store.holdsNUL, case .text(let text) = admitted, text.utf8.contains(0) {
+      throw ContextError(
+        .type,
+        "\(layout.name).\(attribute.name) cannot hold U+0000: PostgreSQL has no such text.",
+        object: objectID,
+        help: "take the character out"
+      )
+    }
     try context.set(admitted, column: layout.attributeColumns[slot], of: self)
   }
 
@@ -257,7 +265,7 @@ extension StoredValue {
     case .integer(let integer): "\(integer)"
     case .real(let real): "\(real)"
     case .text(let text): "\"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
-    case .blob(let bytes): "\(bytes.count) bytes"
+    case .blob(let bytes): MessageWords.count(bytes.count, "byte")
     }
   }
 }

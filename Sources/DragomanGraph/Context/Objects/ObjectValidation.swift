@@ -107,7 +107,8 @@ struct ObjectValidation {
       add(object, link.name, .required, "\(name) is required and leads nowhere.")
     }
     if let most = relationship.maximumCount, count > most {
-      add(object, link.name, .count, "\(name) leads to at most \(most) objects, not to \(count).")
+      let objects = MessageWords.count(most, "object")
+      add(object, link.name, .count, "\(name) leads to at most \(objects), not to \(count).")
     }
   }
 

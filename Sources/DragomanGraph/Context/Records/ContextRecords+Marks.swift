@@ -76,6 +76,14 @@ extension ContextRecords {
     }
   }
 
+  /// The imports in batches that are not at their end besides the one that is open here; nil: no transaction is open.
+  package func otherRuns() throws -> OtherRuns? { try context.importing.session?.otherRuns() }
+
+  /// What some owners, by relationship, wait for in those is not waited for any more.
+  package func endWaiting(_ owners: [String: Set<Int64>], in runs: [String]) throws {
+    try context.importing.session?.endWaiting(owners, in: runs)
+  }
+
   private func mark(_ object: ManagedObject, _ say: (inout RowMark) -> Void) {
     guard !object.isDeleted else { return }
     let layout = object.layout

@@ -219,6 +219,7 @@ package final class ServerImport: ImportSession {
     let run = name.flatMap { ServerRun($0) } ?? ServerRun()
     try naming { if try run.begin(on: session.connection) { holder = session.connection } }
     self.run = run
+    session.ownRun = run.name
   }
 
   /// A connection that was cut holds its locks no more.
@@ -239,6 +240,14 @@ package final class ServerImport: ImportSession {
   ) throws(StoreError) {
     guard let run else { return }
     try naming { try run.keep(lists, owners, on: session.connection) }
+  }
+
+  /// The owners of whom others have said since what they lead to, besides those that were kept as waiting no more.
+  ///
+  /// - Throws: `StoreError`.
+  package func endedLists() throws(StoreError) -> [(relationship: String, owner: Int64)] {
+    guard let run else { return [] }
+    return try naming { try run.ended(on: session.connection) }
   }
 
   /// The lists of targets that wait, of a run.

@@ -115,6 +115,8 @@ final class FlatWriter {
       throw ContextError(.invalid, "A value of \(binding.entity.name) is larger than SQLite takes.")
     case .holdsNUL(let name):
       throw ContextError(.invalid, "\(binding.entity.name).\(name) holds U+0000.")
+    case .hasTooManyDigits(let name):
+      throw ContextError(.invalid, "\(binding.entity.name).\(name) has too many digits.")
     case .skipped, .deleted, .deletedAbove, .keyExists: return
     }
   }

@@ -287,7 +287,7 @@ extension ManagedObjectContext {
       guard let key = binding.entity.uniqueKeys.first, key.count == values.count else {
         throw ValueError(
           .schema,
-          "\(binding.entity.name) is not found by a key of \(values.count) values.",
+          "\(binding.entity.name) is not found by a key of \(MessageWords.count(values.count, "value")).",
           entity: binding.entity.name,
           help: binding.entity.uniqueKeys.first.map {
             "its key is \($0.map(\.name).joined(separator: ", "))"

@@ -218,7 +218,8 @@ private struct ObjectListDecoder: Decoder, UnkeyedDecodingContainer {
         type,
         DecodingError.Context(
           codingPath: codingPath,
-          debugDescription: "the to-many has \(objects.count) objects, and one more is decoded"
+          debugDescription:
+            "the to-many has \(MessageWords.count(objects.count, "object")), and one more is decoded"
         )
       )
     }
