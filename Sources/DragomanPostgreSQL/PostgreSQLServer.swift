@@ -9,7 +9,8 @@ import Foundation
 /// `target_session_attrs=read-write`.
 public struct PostgreSQLServer: Sendable {
   private let url: String
-  /// The server and its database, without user, password and options: what messages show.
+  /// The server, its database and the schema where the URL names one, without user, password and other options: what
+  /// messages show.
   public let name: String
 
   /// Names a server; nothing is connected to yet.
@@ -34,12 +35,6 @@ public struct PostgreSQLServer: Sendable {
     return rest[..<end].count { $0 == "@" } <= 1 && !rest[end...].contains("@")
   }
 
-  /// The last word of its name that can be one of a file: the database, or `postgresql`.
-  package var databaseName: String {
-    let words = name.split { "/:@".contains($0) }
-    return words.count > 1 ? String(words[words.count - 1]) : "postgresql"
-  }
-
   private static func name(of url: String) -> String {
     guard let scheme = url.firstRange(of: "://") else { return "a PostgreSQL server" }
     var rest = url[scheme.upperBound...]
@@ -49,7 +44,39 @@ public struct PostgreSQLServer: Sendable {
       return "a PostgreSQL server"
     }
     if let at = rest.lastIndex(of: "@") { rest = rest[rest.index(after: at)...] }
-    return "postgresql://\(rest)"
+    let settings = settings(of: url)
+    var name = "postgresql://\(rest)"
+    var more: [String] = []
+    // The path counts less than what is behind it.
+    if let database = settings["dbname"], !database.contains(where: { "=:@".contains($0) }) {
+      name = "postgresql://\(rest.prefix { $0 != "/" })/\(database)"
+    } else if let service = settings["service"], !rest.contains("/") {
+      more.append("service=\(service)")
+    }
+    if let schema = schema(in: settings["options"] ?? "") { more.append("schema=\(schema)") }
+    return more.isEmpty ? name : "\(name)?\(more.joined(separator: "&"))"
+  }
+
+  /// What stands behind the `?` of a URL, by its names.
+  private static func settings(of url: String) -> [String: String] {
+    let parts = url.drop { $0 != "?" }.dropFirst().split(separator: "&")
+    let pairs = parts.compactMap { part -> (String, String)? in
+      let name = String(part.prefix { $0 != "=" })
+      let value = String(part.drop { $0 != "=" }.dropFirst())
+      guard let name = name.removingPercentEncoding, let value = value.removingPercentEncoding
+      else {
+        return nil
+      }
+      return (name, value)
+    }
+    return Dictionary(pairs, uniquingKeysWith: { $1 })
+  }
+
+  /// The path of schemas that options of a session set: `-csearch_path=sales`, `-c search_path=sales`.
+  private static func schema(in options: String) -> String? {
+    let setting = options.components(separatedBy: "search_path=").dropFirst().last
+    let path = setting.map { String($0.prefix { $0 != " " }) } ?? ""
+    return path.isEmpty ? nil : path
   }
 
   /// The words of the URL that no message may show.
@@ -106,6 +133,14 @@ extension PostgreSQLServer: DatabaseServer {
         path: name
       )
     }
+    guard Self.isURL(url) else {
+      throw StoreError(
+        .unreachable,
+        "That is no URL of a PostgreSQL server.",
+        help: "write postgresql://user@host:5432/database",
+        path: name
+      )
+    }
     guard isClear else {
       throw StoreError(
         .unreachable,
@@ -147,8 +182,13 @@ extension PostgreSQLServer: DatabaseServer {
         + " SET random_page_cost = 0.1; SET seq_page_cost = 0.1;"
         // Rows that a policy hides would be taken for missing ones.
         + " SET row_security = off; SET lock_timeout = '5s';"
-        // A feed comes as fast as it comes, and an import is one transaction.
+        // The catalog's words are compared with ours.
+        + " SET quote_all_identifiers = off;"
+        // A feed comes as fast as it comes, and an import is one transaction; the connection that reserves keys waits
+        // outside of one (since PostgreSQL 14).
         + " SET idle_in_transaction_session_timeout = 0;"
+        + " SELECT set_config('idle_session_timeout', '0', false)"
+        + " WHERE current_setting('idle_session_timeout', true) IS NOT NULL;"
         // A store has one schema: what another one of the path has under a name of ours is none of it.
         + " SELECT set_config('search_path', quote_ident(current_schema()), false)"
         + " WHERE current_schema() IS NOT NULL"

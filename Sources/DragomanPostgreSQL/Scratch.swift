@@ -37,8 +37,8 @@ struct Scratch: ~Copyable {
     case .bigint, .smallint, .integer, .oid: return .integer(Int64(strtoll(characters, nil, 10)))
     case .single, .double:
       let number = strtod(characters, nil)
-      // Others may store it there; to SQLite it is null.
-      return number.isNaN ? .null : .real(number)
+      // Others may store these there; to SQLite the one is null, and the other has no sign.
+      return number.isNaN ? .null : .real(number == 0 ? 0 : number)
     case .bytes: return .blob(bytes(text))
     case .date, .timestamp: return .text(civil(text))
     }

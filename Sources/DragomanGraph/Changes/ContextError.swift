@@ -172,7 +172,8 @@ extension ContextError {
   {
     ContextError(
       .duplicate,
-      "The object with the key of a \(entity) that is saved is a \(other), and stays one.",
+      "The object with the key of \(MessageWords.withArticle(entity)) that is saved is \(MessageWords.withArticle(other)),"
+        + " and stays one.",
       object: object,
       help: "change the key and save again"
     )

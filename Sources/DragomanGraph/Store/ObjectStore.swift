@@ -161,8 +161,28 @@ protocol StoreWriter: AnyObject {
   /// - Throws: `StoreError`; `.protected` where the store knows by itself which link it is.
   func checkLinks() throws(StoreError)
 
+  /// The imports in batches, besides the one that writes here, that are not at their end: what waits in them stands in
+  /// tables of their own (`_dragoman_run…`).
+  func otherRuns() throws -> OtherRuns
+
+  /// What some owners wait for in other imports is not waited for any more: a record has said what they lead to.
+  ///
+  /// - Parameters:
+  ///   - owners: The owners by relationship, as `Entity.relationship`.
+  ///   - runs: The imports, of `otherRuns()`.
+  /// - Throws: `StoreError`.
+  func endWaiting(_ owners: [String: Set<Int64>], in runs: [String]) throws
+
   /// A link that leads nowhere, which forbids the commit: the row's table and key, the target's table.
   func danglingLink() throws -> (table: String, key: Int64?, target: String)?
+}
+
+/// What other imports let wait, as it stands in an open transaction.
+package struct OtherRuns: Sendable {
+  /// The imports in batches that are not at their end.
+  package let names: [String]
+  /// The last reference that waits in the store.
+  package let lastPending: Int64
 }
 
 /// What is read of the rows of a request.

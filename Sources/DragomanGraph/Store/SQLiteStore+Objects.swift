@@ -90,6 +90,29 @@ extension WriteSession: StoreWriter {
     }
   }
 
+  /// A file keeps one run; where it is this session's own, there is no other.
+  func otherRuns() throws -> OtherRuns {
+    let isThere = try !keepsRun && naming { try database.hasTable(runName) }
+    return OtherRuns(names: isThere ? [runName] : [], lastPending: 0)
+  }
+
+  /// Runs `DELETE` in the tables of what waits.
+  func endWaiting(_ owners: [String: Set<Int64>], in runs: [String]) throws {
+    guard !runs.isEmpty else { return }
+    try naming {
+      for (relationship, owners) in owners {
+        for table in try LinkStage.waiting(of: relationship, in: database) {
+          let delete = try RawStatement(
+            kept: "DELETE FROM \(table) WHERE owner IN (SELECT value FROM json_each(?))",
+            in: database
+          )
+          try delete.bind(list: owners, 1)
+          try delete.run()
+        }
+      }
+    }
+  }
+
   /// Runs `PRAGMA foreign_key_check`.
   func danglingLink() throws -> (table: String, key: Int64?, target: String)? {
     let list = "PRAGMA foreign_key_check"

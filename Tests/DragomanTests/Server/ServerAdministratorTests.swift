@@ -61,6 +61,22 @@ struct ServerAdministratorTests {
     #expect(try connection.text("SHOW idle_in_transaction_session_timeout") == "0")
   }
 
+  @Test("What an administrator sets for all sessions of a database changes nothing")
+  func settings() async throws {
+    let options = "%20-cquote_all_identifiers%3Don"
+    let store = try PostgreSQLServer(url + options).store()
+    _ = try await run(#"[{"sku":"a"}]"#, on: store)
+    store.end()
+    let again = try PostgreSQLServer(url + options).store()
+    #expect(again.layout.entity(named: "Item") != nil)
+    again.end()
+    let connection = try PostgreSQLServer(url).connect()
+    defer { connection.close() }
+    // Servers before PostgreSQL 14 do not have it.
+    let timeout = try connection.text("SELECT current_setting('idle_session_timeout', true)")
+    #expect(timeout == nil || timeout == "0")
+  }
+
   @Test("Imports of a session whose triggers do not fire are recorded all the same")
   func replicaRole() async throws {
     let store = try PostgreSQLServer(url).store()

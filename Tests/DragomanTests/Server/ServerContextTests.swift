@@ -448,7 +448,7 @@ struct ServerContextTests {
         try context.insert("Person")["email"] = "b\0c"
       }
       Issue.record("it was not refused")
-    } catch let error as StoreError {
+    } catch let error as ContextError {
       #expect(error.message.contains("U+0000"))
     }
     #expect(try await stack.read { try $0.count(FetchRequest("Person")) } == 0)
@@ -509,5 +509,19 @@ struct ServerContextTests {
       }
     }
     for stack in stacks { try stack.close() }
+  }
+
+  @Test(
+    "An entity may be called as the index of another one's primary key is",
+    arguments: [true, false]
+  )
+  func primaryKeyName(grows: Bool) throws {
+    let url = try #require(TestServer.shared).schema()
+    let tag = Entity(name: "Tag", attributes: [Attribute(name: "a")])
+    let key = Entity(name: "Tag_pkey", attributes: [Attribute(name: "a")])
+    if grows { try Stack(Model(entities: [tag]), at: .postgreSQL(url)).close() }
+    let stack = try Stack(Model(entities: [tag, key]), at: .postgreSQL(url))
+    #expect(stack.model.entities.map { $0.name } == ["Tag", "Tag_pkey"])
+    try stack.close()
   }
 }

@@ -379,4 +379,29 @@ struct ServerImportTests {
     let report = try await Self.run(request, ImportMap(yaml: named), url)
     #expect(report.counts.inserted == 1)
   }
+
+  @Test(
+    "A decimal of more digits than a server holds is a reject with its place",
+    arguments: [true, false]
+  )
+  func manyDigits(isFirst: Bool) async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          P: { unique: id, attributes: { id: { type: int64 }, n: { type: decimal } } }
+        sources: { json: { format: json, entity: P } }
+        """
+    )
+    let url = try #require(TestServer.shared).schema()
+    func run(_ text: String) async throws -> ImportReport {
+      try await Self.run(ImportRequest([.bytes(Array(text.utf8), name: "feed")]), map, url)
+    }
+    // Behind the first import one goes record by record.
+    if !isFirst { _ = try await run(#"[{"id":9}]"#) }
+    let nines = String(repeating: "9", count: 16_383)
+    let report = try await run(#"[{"id":1,"n":0.\#(nines)},{"id":2,"n":0.\#(nines)9},{"id":3}]"#)
+    #expect(report.counts.inserted == 2 && report.counts.rejected == 1)
+    #expect(report.issues.map(\.code) == [.range] && report.issues.first?.attribute == "n")
+  }
 }

@@ -1,5 +1,6 @@
 import DragomanPostgreSQL
 import Foundation
+import Logging
 import TestServer
 import TestSupport
 import Testing
@@ -309,6 +310,126 @@ struct ServerPartitionTests {
     _ = try await Importer(map: map, store: store).run(ImportRequest([.records(records)]))
     // Whose last batch comes last has the last word, and it is the same for all.
     try check(url, store, "four times the same")
+  }
+
+  private static let waitingMap = BesideImportTests.waitingMap.replacing("ndjson", with: "json")
+
+  /// A feed about people whose boss and friend are still to come.
+  private static func feed(_ name: String, boss: Int, _ ids: ClosedRange<Int> = 1...8) -> String {
+    let records = ids.map { #"{"id":\#($0),"n":"\#(name)","boss":\#(boss),"fr":[\#(boss)]}"# }
+    return "[\(records.joined(separator: ",\n"))]"
+  }
+
+  private func importing(
+    _ text: String,
+    _ name: String,
+    _ url: String,
+    _ change: (inout ImportRequest) -> Void = { _ in }
+  ) async throws {
+    var request = ImportRequest([.bytes(Array(text.utf8), name: name)])
+    request.options.batchSize = 2
+    change(&request)
+    _ = try await ServerImportTests.run(request, ImportMap(yaml: Self.waitingMap), url)
+  }
+
+  /// Brings the bosses of both imports: who has the values of one has its links.
+  private func checkWords(_ url: String) async throws {
+    try await importing(#"[{"id":90},{"id":91}]"#, "late.json", url)
+    let copy = try PostgreSQLServer(url).copy()
+    defer { try? copy.close() }
+    let rows = try sql(
+      copy,
+      "SELECT DISTINCT p.n, b.id, f.id FROM P p LEFT JOIN P b ON b._pk = p.boss LEFT JOIN P_fr l"
+        + " ON l.owner = p._pk LEFT JOIN P f ON f._pk = l.target WHERE p.id < 90 ORDER BY 1"
+    )
+    #expect(rows == ["A|90|90", "B|91|91"])
+    #expect(try sql(copy, "SELECT count(*) FROM _dragoman_pending") == ["0"])
+  }
+
+  @Test("An import that goes on does not put back what another one has said since")
+  func laterWordBeforeResume() async throws {
+    let url = try server.schema()
+    let feed = Self.feed("A", boss: 90, 1...12)
+    let cut = Self.feed("A", boss: 90, 1...9).dropLast() + ",{"
+    _ = await #expect(throws: ImportFailure.self) {
+      try await importing(String(cut), "a.json", url) { $0.options.commit = .batch }
+    }
+    try await importing(Self.feed("B", boss: 91), "b.json", url)
+    try await importing(feed, "a.json", url) { $0.resumes = true }
+    try await checkWords(url)
+  }
+
+  @Test("Nor does one that is under way", arguments: [ImportMap.ImportOptions.Commit.all, .batch])
+  func laterWordBeside(commit: ImportMap.ImportOptions.Commit) async throws {
+    let url = try server.schema()
+    try await importing(#"[{"id":5}]"#, "first.json", url)
+    let map = try ImportMap(yaml: Self.waitingMap)
+    func run(
+      _ text: String,
+      _ commit: ImportMap.ImportOptions.Commit,
+      behind: @escaping () throws -> Void
+    ) throws {
+      let store = try PostgreSQLServer(url).store()
+      defer { store.end() }
+      var request = ImportRequest([.bytes(Array(text.utf8), name: "\(text.count).json")])
+      (request.options.commit, request.options.batchSize) = (commit, 4)
+      var fault: (any Error)?
+      _ = try store.importing { session in
+        try ImportWriting(
+          ObjectSink(session, ImportCode()),
+          map: map,
+          code: ImportCode(),
+          request: request,
+          cancellation: Cancellation(),
+          logger: Logger(label: "test")
+        ) { _ in
+          do { try behind() } catch { fault = error }
+        }
+        .run()
+      }
+      if let fault { throw fault }
+    }
+    var count = 0
+    try run(Self.feed("A", boss: 90, 1...12), .batch) {
+      count += 1
+      if count == 2 { try run(Self.feed("B", boss: 91), commit) {} }
+    }
+    try await checkWords(url)
+  }
+
+  @Test("Nor does the last of several partitions")
+  func laterWordBetweenPartitions() async throws {
+    let url = try server.schema()
+    let records = (1...8).map { id -> ForeignValue in
+      .object([
+        "id": .integer(Int64(id)), "n": .string("A"), "boss": .integer(90),
+        "fr": .array([.integer(90)]),
+      ])
+    }
+    let map = try ImportMap(yaml: Self.waitingMap)
+    _ = try await importing(records, map, url, ImportPartition(1, of: 2))
+    try await importing(Self.feed("B", boss: 91), "b.json", url)
+    _ = try await importing(records, map, url, ImportPartition(2, of: 2))
+    try await checkWords(url)
+  }
+
+  @Test("A whole import of the same inputs takes the place of a partition that waits for others")
+  func endedPartition() async throws {
+    let url = try server.schema()
+    let records = (1...8).map { id -> ForeignValue in
+      .object(["id": .integer(Int64(id)), "boss": .integer(90)])
+    }
+    let map = try ImportMap(yaml: Self.waitingMap)
+    _ = try await importing(records, map, url, ImportPartition(1, of: 2))
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).db").path
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let place = CopyPlace.server(PostgreSQLServer(url))
+    let error = #expect(throws: StoreError.self) { try place.copy(to: .file(file)) }
+    #expect(error?.code == .busy && error?.message.contains("import 1 was stopped") == true)
+    #expect(try place.copy(to: .file(file), leavingStopped: true).pendingCount == 0)
+    try FileManager.default.removeItem(atPath: file)
+    _ = try await importing(records, map, url, nil)
+    #expect(try place.copy(to: .file(file)).pendingCount == 8)
   }
 
   @Test("A run that another connection has the lock of runs; one whose lock is free does not")

@@ -367,23 +367,26 @@ struct ServerUndoTests {
     ])
     request.options.commit = .batch
     request.options.batchSize = 5
-    func run(_ place: Int) async throws -> CuttingProxy {
+    func run(_ place: Int) async throws -> (proxy: CuttingProxy, opened: Int) {
       let proxy = try CuttingProxy(to: server.socketPath, cuttingAt: place, losing: loss)
       defer { proxy.end() }
       let url = server.url(schema: TestServer.schema(of: direct), by: proxy)
       let store = try PostgreSQLServer(url).store()
       defer { store.end() }
+      let opened = proxy.byteCount
       _ = try await Importer(map: pair.map, server: store).run(request)
       let last = try #require(try pair.server.copy(of: .history).history().last?.id)
       let report = try pair.server.undoImport(last)
       #expect(report.isPossible, "\(loss) at \(place): \(report.conflicts)")
       #expect(try pair.state() == before, "\(loss) at \(place)")
-      return proxy
+      return (proxy, opened)
     }
-    let whole = try await run(.max)
+    // Who opens a store whose connection is cut is told.
+    let (whole, opened) = try await run(.max)
     let count = Seeds.setting("DRAGOMAN_ROUNDS").map { Int($0) } ?? 8
     for number in 0..<count {
-      #expect(try await run(2000 + (whole.byteCount - 2000) * number / count).isCut)
+      let place = opened + 1 + (whole.byteCount - opened - 1) * number / count
+      #expect(try await run(place).proxy.isCut)
     }
   }
 

@@ -22,11 +22,7 @@ extension AttributeType {
   }
 
   /// The type with its indefinite article, for messages.
-  var withArticle: String {
-    let startsWithVowel =
-      rawValue.first.map("aeiou".contains) == true && self != .uuid && self != .url
-    return "\(startsWithVowel ? "an" : "a") \(rawValue)"
-  }
+  var withArticle: String { MessageWords.withArticle(rawValue) }
 
   /// Whether two attributes can be compared: the same type, or two binary numbers.
   func compares(with other: AttributeType) -> Bool {

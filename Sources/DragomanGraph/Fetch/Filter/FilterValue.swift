@@ -37,7 +37,7 @@ public enum FilterValue: Sendable {
     case .boolean(let value): value ? "TRUE" : "FALSE"
     case .number(let digits): "the number \(digits.prefix(40))"
     case .string(let text): "the string \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
-    case .data(let bytes): "\(bytes.count) bytes"
+    case .data(let bytes): MessageWords.count(bytes.count, "byte")
     case .objectID(let id): "the object \(id.uri)"
     case .moment(let moment): moment.text
     }

@@ -46,12 +46,17 @@ struct DuplicateKeys {
 }
 
 extension StoreError {
-  /// What is said of an index that cannot be unique, where nobody has counted who shares its values.
-  static func sharedValues(of index: Schema.Index) -> StoreError {
+  /// What is said of an index that cannot be unique.
+  ///
+  /// - Parameters:
+  ///   - index: The index.
+  ///   - count: How many objects share its values; nil where nobody has counted them.
+  /// - Returns: The error, `.modelConflict`.
+  static func sharedValues(of index: Schema.Index, _ count: Int64? = nil) -> StoreError {
     StoreError(
       .modelConflict,
       "[\(index.columns.joined(separator: ", "))] cannot be a unique key of \(index.table):"
-        + " objects share their values.",
+        + " \(count.map { "\($0) " } ?? "")objects share their values.",
       help: "delete or change the objects that are there more than once, and run it again"
     )
   }

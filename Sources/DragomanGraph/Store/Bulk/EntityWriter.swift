@@ -59,10 +59,12 @@ public final class EntityWriter {
     case tooLarge
     /// The text of a property holds U+0000, which the store cannot hold.
     case holdsNUL(String)
+    /// A decimal has more digits than the store can hold; of which property.
+    case hasTooManyDigits(String)
   }
 
-  /// Whether rows with U+0000 in a text are refused: they go on to a store that cannot hold it.
-  package var refusesNUL = false
+  /// Whether rows are refused that a server cannot hold: they go on to one.
+  package var isForServer = false
 
   /// The statements for rows of one shape that delete, or only look.
   private struct Deletion {
@@ -148,7 +150,7 @@ public final class EntityWriter {
     arena: UnsafeRawPointer,
     reserved: Int64?
   ) throws(StoreError) -> Outcome {
-    if refusesNUL, let property = statements.firstNUL(in: row, arena) { return .holdsNUL(property) }
+    if isForServer, let misfit = statements.firstMisfit(in: row, arena) { return misfit }
     if let loader, loader.isOpen {
       let next = reserved ?? keys.next
       note?.clear(lookUpCount: lookUpCount)

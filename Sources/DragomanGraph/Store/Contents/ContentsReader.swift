@@ -254,6 +254,23 @@ struct ContentsReader {
       sql: "SELECT * FROM _dragoman_imports ORDER BY id DESC LIMIT ?",
       arguments: [limit ?? -1]
     )
-    return try rows.reversed().map(ImportLedgerEntry.init)
+    var entries = try rows.reversed().map(ImportLedgerEntry.init)
+    // Who was killed could not say so.
+    if entries.contains(where: { $0.status == .running }), let stopped = try stoppedImport() {
+      for index in entries.indices where entries[index].id == stopped {
+        entries[index].status = .stopped
+      }
+    }
+    return entries
+  }
+
+  /// The import that has kept how far it came, and does not run any more, as far as this machine knows; nil: none.
+  private func stoppedImport() throws -> Int64? {
+    let table = "_dragoman_run"
+    guard try database.hasTable(table),
+      let row = try Row.fetchOne(database, sql: "SELECT state FROM \(table)"),
+      let owner = try row.stored(0, of: table, as: String?.self).flatMap({ RunOwner($0) })
+    else { return nil }
+    return owner.mark.isRunning ? nil : owner.ledger
   }
 }

@@ -45,21 +45,15 @@ struct CopyOwnRows {
   /// - Parameters:
   ///   - source: The store.
   ///   - layout: What of it is copied.
+  ///   - leavesStopped: Whether what imports keep that were stopped stays behind.
   /// - Returns: The rows by table.
   /// - Throws: `StoreError`, `.busy`, where an import in batches is not at its end: what it keeps belongs to it.
-  static func all(of source: some CopyRows, for layout: ModelLayout) throws -> [CopyOwnRows] {
-    for name in try source.tables(beginning: ServerRun.prefix)
-    where name == ServerRun.prefix || ServerRun(name) != nil {
-      // One that has kept nothing has committed nothing.
-      try source.forEachRow(["state"], of: name, by: ["state"]) { _ in
-        throw StoreError(
-          .busy,
-          "An import in batches is under way there, or was stopped: references wait in what it keeps.",
-          help: "wait for its end, or resume it",
-          path: source.name
-        )
-      }
-    }
+  static func all(
+    of source: some CopyRows,
+    for layout: ModelLayout,
+    leavingStopped leavesStopped: Bool
+  ) throws -> [CopyOwnRows] {
+    let stopped = try checkRuns(of: source, leavesStopped)
     let tables = Set(layout.tables.map { NameKey($0.name) })
     let links = Set(layout.links.map { NameKey("\(layout.entities[$0.owner].name).\($0.name)") })
     let hasContracts = try !source.tables(beginning: ContractTable.name).isEmpty
@@ -70,11 +64,62 @@ struct CopyOwnRows {
         switch table.name {
         case Table.keys.name where !isAmong(tables, row[0]): break
         case Table.pending.name where !isAmong(links, row[2]): break
+        case Table.imports.name where row[0].integer.map(stopped.contains) ?? false:
+          found.rows.append(Self.stopping(row))
         default: found.rows.append(row)
         }
       }
       return found
     }
+  }
+
+  /// The row of an import that was stopped: what says so stays behind.
+  private static func stopping(_ row: [StoredValue]) -> [StoredValue] {
+    var row = row
+    guard let place = ImportLedgerEntry.columns.firstIndex(of: "status"),
+      row[place] == .text(ImportLedgerEntry.Status.running.rawValue)
+    else { return row }
+    row[place] = .text(ImportLedgerEntry.Status.stopped.rawValue)
+    return row
+  }
+
+  /// Refuses to copy beside imports in batches that are not at their end.
+  ///
+  /// - Returns: The numbers of those that were stopped, and stay behind.
+  private static func checkRuns(
+    of source: some CopyRows,
+    _ leavesStopped: Bool
+  ) throws -> Set<Int64> {
+    var stopped: Set<Int64> = []
+    for name in try source.tables(beginning: ServerRun.prefix)
+    where name == ServerRun.prefix || ServerRun(name) != nil {
+      var state: String?
+      try source.forEachRow(["state"], of: name, by: ["state"]) { state = $0[0].string }
+      // One that has kept nothing has committed nothing.
+      guard let state else { continue }
+      let run = RunOwner(state).map { "import \($0.ledger)" } ?? "an import in batches"
+      if try source.isRunning(name, state) {
+        throw StoreError(
+          .busy,
+          "There \(run) is under way, in batches: references wait in what it keeps.",
+          help: "wait for its end",
+          path: source.name
+        )
+      }
+      if leavesStopped {
+        if let owner = RunOwner(state) { stopped.insert(owner.ledger) }
+        continue
+      }
+      throw StoreError(
+        .busy,
+        "There \(run) was stopped between two batches, or waits for other partitions: references wait in what"
+          + " it keeps.",
+        help:
+          "go on with it, import the whole of its inputs again, take it back, or leave what it keeps behind",
+        path: source.name
+      )
+    }
+    return stopped
   }
 
   private static func isAmong(_ names: Set<NameKey>, _ value: StoredValue) -> Bool {

@@ -20,6 +20,8 @@ package enum CopyPlace: Sendable {
   ///   - target: Where it goes.
   ///   - entities: What is copied, with all sub-entities; empty for everything.
   ///   - startsAnew: Whether what a copy that was stopped has left is dropped first.
+  ///   - leavesStopped: Whether the references stay behind that wait in what imports in batches keep which were stopped;
+  ///     else these are refused (`.busy`).
   ///   - tell: Called now and then, with a table and how many rows of it are there; what it throws stops the copy.
   /// - Returns: What was copied.
   /// - Throws: `StoreError`, as opening both stores, and: `.badRequest` for entities that are not there or cannot be
@@ -28,6 +30,7 @@ package enum CopyPlace: Sendable {
     to target: CopyPlace,
     entities: [String] = [],
     startsAnew: Bool = false,
+    leavingStopped leavesStopped: Bool = false,
     _ tell: (String, Int) throws -> Void = { _, _ in }
   ) throws -> StoreCopy {
     switch self {
@@ -38,7 +41,13 @@ package enum CopyPlace: Sendable {
       let copy = try store.read { database in
         Result {
           let rows = FileRows(database: database, name: path)
-          return try target.fill(from: rows, store.layout, entities, startsAnew, tell)
+          return try target.fill(
+            from: rows,
+            store.layout,
+            entities,
+            (startsAnew, leavesStopped),
+            tell
+          )
         }
       }
       try store.close()
@@ -49,7 +58,7 @@ package enum CopyPlace: Sendable {
       return try store.moment { connection in
         let rows = ServerRows(connection: connection, name: server.name)
         let layout = try ServerModel(connection).layout
-        return try target.fill(from: rows, layout, entities, startsAnew, tell)
+        return try target.fill(from: rows, layout, entities, (startsAnew, leavesStopped), tell)
       }
     }
   }
@@ -58,7 +67,7 @@ package enum CopyPlace: Sendable {
     from source: any CopyRows,
     _ layout: ModelLayout,
     _ entities: [String],
-    _ startsAnew: Bool,
+    _ options: (startsAnew: Bool, leavesStopped: Bool),
     _ tell: (String, Int) throws -> Void
   ) throws -> StoreCopy {
     guard !layout.entities.isEmpty else {
@@ -68,7 +77,12 @@ package enum CopyPlace: Sendable {
     case .file(let path):
       return try FileFilling.fill(path) { target in
         try StoreCopier(source: source, layout: layout, target: target)
-          .run(entities, startsAnew: startsAnew, tell)
+          .run(
+            entities,
+            startsAnew: options.startsAnew,
+            leavingStopped: options.leavesStopped,
+            tell
+          )
       }
     case .server(let server):
       return try StoreError.onServer(server.name) {
@@ -77,7 +91,12 @@ package enum CopyPlace: Sendable {
         try ServerModel.checkServer(connection)
         let target = ServerFilling(connection: connection, name: server.name)
         return try StoreCopier(source: source, layout: layout, target: target)
-          .run(entities, startsAnew: startsAnew, tell)
+          .run(
+            entities,
+            startsAnew: options.startsAnew,
+            leavingStopped: options.leavesStopped,
+            tell
+          )
       }
     }
   }

@@ -8,6 +8,15 @@ protocol CopyRows {
   /// The tables whose names begin with a text.
   func tables(beginning start: String) throws -> [String]
 
+  /// Whether an import in batches that keeps what it needs to its end is under way.
+  ///
+  /// - Parameters:
+  ///   - run: The table of what it says of itself.
+  ///   - state: What it says.
+  /// - Returns: true also where nobody can know.
+  /// - Throws: What the store throws.
+  func isRunning(_ run: String, _ state: String) throws -> Bool
+
   /// Lends the rows of a table, with texts as docs/file.md spells values.
   ///
   /// - Parameters:
@@ -70,6 +79,10 @@ struct FileRows: CopyRows {
     }
   }
 
+  func isRunning(_ run: String, _ state: String) -> Bool {
+    RunOwner(state)?.mark.isRunning ?? false
+  }
+
   /// Errors of this file's SQLite become ours; all others stay what they are.
   func naming<T>(_ body: () throws -> T) throws -> T {
     do {
@@ -91,7 +104,8 @@ struct FileRows: CopyRows {
       throw StoreError(
         .damaged,
         "\(table).\(columns[index]) of the row \(columns[0]) \(row.integer(0)) holds a text that is no UTF-8.",
-        help: "correct the value, and copy again"
+        help: "correct the value, and copy again",
+        path: name
       )
     }
     return .text(text)
@@ -105,6 +119,10 @@ struct ServerRows: CopyRows {
 
   func tables(beginning start: String) throws -> [String] {
     try ServerSQL(connection: connection, name: name).tables(beginning: start)
+  }
+
+  func isRunning(_ run: String, _ state: String) throws -> Bool {
+    try ServerRun(run)?.isRunning(connection) ?? false
   }
 
   func forEachRow(

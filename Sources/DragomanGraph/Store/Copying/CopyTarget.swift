@@ -13,7 +13,29 @@ protocol CopyTarget: CopyRows {
   func add(_ rows: [[StoredValue]], to table: Schema.Table, _ progress: CopyProgress) throws
 
   /// Makes what was added a store: indexes, constraints, and the rows of our own tables.
-  func end(_ own: [CopyOwnRows]) throws
+  ///
+  /// - Parameters:
+  ///   - own: These.
+  ///   - source: The source in messages.
+  /// - Throws: `StoreError`, `.damaged`, for a link of the source that leads nowhere.
+  func end(_ own: [CopyOwnRows], from source: String) throws
+}
+
+extension CopyTarget {
+  /// A link of the source leads nowhere.
+  func dangling(
+    _ place: String,
+    _ key: Int64?,
+    to target: String,
+    from source: String
+  ) -> StoreError {
+    StoreError(
+      .damaged,
+      "\(place)\(key.map { " of the row _pk \($0)" } ?? "") leads to an object of \(target) that does not exist.",
+      help: "correct the link there, and begin the copy anew",
+      path: source
+    )
+  }
 }
 
 /// How far the copy of a table has come.

@@ -24,6 +24,12 @@ final class FileFilling: CopyTarget {
         path: path
       )
     }
+    var isFolder: ObjCBool = false
+    let folder = FilePath.openFolder(of: path)
+    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
+    else {
+      throw StoreError(.output, "There is no folder \(folder).", help: "make it first", path: path)
+    }
     var options = SQLiteStore.Options(readsConcurrently: false)
     options.buildsAside = true
     let store = try SQLiteStore(at: .file(path), options: options)
@@ -70,7 +76,7 @@ final class FileFilling: CopyTarget {
     }
   }
 
-  func end(_ own: [CopyOwnRows]) throws {
+  func end(_ own: [CopyOwnRows], from source: String) throws {
     try rows.naming {
       for own in own {
         if let creation = own.table.creation { try database.execute(sql: creation) }
@@ -79,15 +85,14 @@ final class FileFilling: CopyTarget {
       }
     }
     if let link = try session.danglingLink() {
-      throw StoreError(
-        .damaged,
-        "\(link.table)\(link.key.map { " \($0)" } ?? "") of the source leads to an object of \(link.target) that"
-          + " does not exist.",
-        help: "correct the link, and copy again"
-      )
+      throw dangling(link.table, link.key, to: link.target, from: source)
     }
     try session.commit()
     try rows.naming { try database.execute(sql: "PRAGMA foreign_keys=ON") }
+  }
+
+  func isRunning(_ run: String, _ state: String) throws -> Bool {
+    rows.isRunning(run, state)
   }
 
   func tables(beginning start: String) throws -> [String] { try rows.tables(beginning: start) }

@@ -142,6 +142,10 @@ final class ServerFilling: CopyTarget {
     )
   }
 
+  func isRunning(_ run: String, _ state: String) throws -> Bool {
+    try ServerRows(connection: connection, name: name).isRunning(run, state)
+  }
+
   func tables(beginning start: String) throws -> [String] {
     try ServerRows(connection: connection, name: name).tables(beginning: start)
   }
@@ -157,12 +161,18 @@ final class ServerFilling: CopyTarget {
 
   // MARK: - The end
 
-  func end(_ own: [CopyOwnRows]) throws {
+  func end(_ own: [CopyOwnRows], from source: String) throws {
     try connection.run("BEGIN; \(ServerSession.lock)")
     try checkHasNoModel()
     let empty = ServerSchema(ModelLayout(Model()))
+    let references = try schema.additions(to: empty).references
     for (_, sql) in schema.newIndexes(than: empty) { try connection.run(sql) }
-    for sql in try schema.additions(to: empty).references { try connection.run(sql) }
+    do throws(ServerError) {
+      for sql in references { try connection.run(sql) }
+    } catch {
+      if let link = try dangling(error, from: source) { throw link }
+      throw error
+    }
     for own in own {
       if let creation = own.table.creation { try connection.run(creation) }
       for start in stride(from: 0, to: own.rows.count, by: Self.batchCount) {
@@ -178,6 +188,25 @@ final class ServerFilling: CopyTarget {
     try ServerModel.save(layout, to: connection)
     try connection.run("DROP TABLE _dragoman_copies")
     try connection.run("COMMIT")
+  }
+
+  /// Looks which link leads nowhere, where the server refuses a reference for it.
+  private func dangling(_ error: ServerError, from source: String) throws -> StoreError? {
+    guard error.state == "23503", let name = error.constraint,
+      let reference = schema.references[name]
+    else { return nil }
+    try connection.run("ROLLBACK")
+    let key = reference.table.primaryKey.isEmpty ? "t._pk" : "t.owner"
+    let column = Schema.quoted(reference.column)
+    var found: Int64?
+    try connection.forEachRow(
+      "SELECT \(key) FROM \(Schema.quoted(reference.table.name)) AS t WHERE t.\(column) IS NOT NULL"
+        + " AND NOT EXISTS (SELECT 1 FROM \(Schema.quoted(reference.target)) AS o"
+        + " WHERE o._pk = t.\(column)) ORDER BY 1 LIMIT 1"
+    ) { found = $0[0].number }
+    let isObject = reference.table.primaryKey.isEmpty
+    let place = isObject ? "\(reference.table.name).\(reference.column)" : reference.table.name
+    return dangling(place, found, to: reference.target, from: source)
   }
 
   /// Nobody else has made a store of it meanwhile.

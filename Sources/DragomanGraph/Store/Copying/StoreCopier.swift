@@ -15,6 +15,7 @@ struct StoreCopier {
   /// - Parameters:
   ///   - names: The entities; empty for all.
   ///   - startsAnew: Whether what a copy that was stopped has left is dropped first.
+  ///   - leavesStopped: Whether what imports in batches keep that were stopped stays behind.
   ///   - tell: Called now and then, with the table and how many rows of it are there.
   /// - Returns: What was copied.
   /// - Throws: `StoreError`: `.badRequest` for entities that cannot be copied alone; `.output` where the target is not
@@ -22,11 +23,12 @@ struct StoreCopier {
   func run(
     _ names: [String],
     startsAnew: Bool,
+    leavingStopped leavesStopped: Bool,
     _ tell: (String, Int) throws -> Void
   ) throws -> StoreCopy {
     let selection = try CopySelection(of: names, in: layout)
     let layout = ModelLayout(selection.model)
-    let own = try CopyOwnRows.all(of: source, for: layout)
+    let own = try CopyOwnRows.all(of: source, for: layout, leavingStopped: leavesStopped)
     let known = try target.begin(layout, startsAnew: startsAnew)
     let objects = Set(layout.tables.map { NameKey($0.name) })
     var tables: [StoreCopy.Table] = []
@@ -44,7 +46,7 @@ struct StoreCopier {
       )
     }
     for (table, copied) in zip(Schema(layout).tables, tables) { try check(table, copied) }
-    try target.end(own)
+    try target.end(own, from: source.name)
     func count(_ table: CopyOwnRows.Table) -> Int {
       own.first { hasSameBytes($0.table.name, table.name) }?.rows.count ?? 0
     }
@@ -67,7 +69,12 @@ struct StoreCopier {
     var byteCount = 0
     func flush() throws {
       if rows.isEmpty { return }
-      try target.add(rows, to: table, progress)
+      do {
+        try target.add(rows, to: table, progress)
+      } catch {
+        if let misfit = rows.lazy.compactMap({ misfit(in: $0, of: table) }).first { throw misfit }
+        throw error
+      }
       rows.removeAll(keepingCapacity: true)
       byteCount = 0
       try tell(table.name, progress.rowCount)
@@ -87,6 +94,27 @@ struct StoreCopier {
     return progress
   }
 
+  /// The first value of a row of the source that is not stored as values of its type are, as an error.
+  private func misfit(in row: [StoredValue], of table: Schema.Table) -> StoreError? {
+    guard let known = layout.tables.first(where: { hasSameBytes($0.name, table.name) }) else {
+      return nil
+    }
+    for (column, value) in zip(table.columns, row) where value != .null {
+      let attribute = known.columns.first { hasSameBytes($0.name, column.name) }?.attribute
+      let isInteger = if case .integer = value { true } else { false }
+      guard column.name != "_entity", !(attribute?.isStored(value) ?? isInteger) else { continue }
+      let type = attribute.map { " (\($0.type.rawValue))" } ?? ""
+      return StoreError(
+        .damaged,
+        "\(table.name).\(column.name) of the row \(table.columns[0].name) \(row[0].summary) is not stored as"
+          + " values of its type\(type) are.",
+        help: "correct the value there, and begin the copy anew",
+        path: source.name
+      )
+    }
+    return nil
+  }
+
   private func changed(_ table: Schema.Table) -> StoreError {
     StoreError(
       .output,
@@ -101,6 +129,10 @@ struct StoreCopier {
     var there = CopyProgress()
     try target.forEachRow(of: table) { there.add($0) }
     guard there.rowCount == copied.rowCount, there.digest == copied.digest else {
+      // A value that is no value of its type is another one on a server.
+      try source.forEachRow(of: table) { row in
+        if let misfit = misfit(in: row, of: table) { throw misfit }
+      }
       throw StoreError(
         .damaged,
         "The rows of \(table.name) are not the same on both sides: \(copied.rowCount) with the hash"

@@ -7,11 +7,14 @@ import GRDB
 public struct ImportLedgerEntry: Sendable, Hashable {
   /// How an import ended.
   public enum Status: String, Sendable, Codable {
-    /// It is under way, or was stopped between two batches.
+    /// It is under way.
     case running
+    /// It ended between two batches without being complete: by a fault, or because its process did. It can be gone on
+    /// with until another import begins.
+    case stopped
     /// It is complete.
     case done
-    /// It was stopped between two batches by the user.
+    /// The user stopped it between two batches.
     case cancelled
     /// It was taken back.
     case undone

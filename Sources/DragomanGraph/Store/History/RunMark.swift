@@ -60,3 +60,19 @@ package struct RunMark: Codable, Hashable, Sendable {
     #endif
   }
 }
+
+/// Whose the state is that an import keeps for one that goes on with it: what the store itself reads of it.
+struct RunOwner: Decodable {
+  /// The import.
+  let mark: RunMark
+  /// Its row in the ledger.
+  let ledger: Int64
+
+  /// Reads a state; nil: it is none that can be read, of which who goes on tells.
+  init?(_ state: String) {
+    guard let owner = try? JSONDecoder().decode(Self.self, from: Data(state.utf8)) else {
+      return nil
+    }
+    self = owner
+  }
+}

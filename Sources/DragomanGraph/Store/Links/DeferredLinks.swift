@@ -78,7 +78,7 @@ extension LinkStage {
   /// So it is where every target's row was written with its link, and no owner had another target before.
   func hasNothingToStore() throws(StoreError) -> Bool {
     guard !deferred.isStored, let table, !table.isOwnTable, !staged.hasKeys, !staged.hasUnlinked,
-      waitingCount == 0, !(staged.hasOldOwners && hasPending)
+      waitingCount == 0, !(staged.hasOldOwners && (hasPending || !othersWaiting.isEmpty))
     else { return false }
     if table.place != nil {
       guard plan.replaces else { return false }

@@ -22,7 +22,7 @@ extension LinkStage {
     package var linked = 0
     /// How many links were removed: who had a target that only one may have has it no more.
     package var unlinked = 0
-    /// How many references nobody has.
+    /// How many references of this import nobody has.
     package var unresolved = 0
     /// How many of them are dropped: those that do not wait on, and that no stub is made for.
     package var cleared = 0
@@ -78,18 +78,16 @@ extension LinkStage {
     }
     if allowsRepeats, !plan.replaces { try dropJoinedTwice() }
     try resolve(&finish)
-    // Records have ordinals from 1.
-    let own = policy == .pending ? "1" : "ordinal > 0"
-    finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE state IS NULL AND \(own)")
+    // Records have ordinals from 1; what waits since earlier imports is not this one's.
+    let isLeft = "state IS NULL AND ordinal > 0"
+    finish.unresolved = try count("SELECT count(*) FROM \(waiting) WHERE \(isLeft)")
     if finish.unresolved > 0, policy == .stub {
       try makeStubs(&finish)
       try resolve(&finish)
     }
     try keepPending(policy == .pending ? "1" : "ordinal = 0")
     if finish.unresolved > 0, policy != .pending {
-      finish.cleared = try count(
-        "SELECT count(*) FROM \(waiting) WHERE state IS NULL AND \(own)"
-      )
+      finish.cleared = try count("SELECT count(*) FROM \(waiting) WHERE \(isLeft)")
       try describe(exampleCount, &finish)
     }
     // Places that were kept for who did not come.

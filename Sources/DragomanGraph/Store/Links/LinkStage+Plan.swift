@@ -9,18 +9,22 @@ extension LinkStage {
     package var replaces: Bool
     /// Whether objects that are unlinked are to be deleted.
     package var deletesUnlinked: Bool
+    /// Whether the waiting for a target may end before the import does (`endWaiting`).
+    package var mayEndEarly: Bool
 
     /// Describes a stage.
     package init(
       link: RelationshipLayout,
       key: [KeyColumn],
       replaces: Bool,
-      deletesUnlinked: Bool
+      deletesUnlinked: Bool,
+      mayEndEarly: Bool = false
     ) {
       self.link = link
       self.key = key
       self.replaces = replaces
       self.deletesUnlinked = deletesUnlinked
+      self.mayEndEarly = mayEndEarly
     }
   }
 

@@ -79,6 +79,18 @@ extension LinkStage {
     if hasPending {
       try run("DELETE FROM _dragoman_pending WHERE relationship = ? AND owner = ?", [name, owner])
     }
+    for table in othersWaiting { try run("DELETE FROM \(table) WHERE owner = ?", [owner]) }
+  }
+
+  /// Ends the waiting for a target, of the records before one: that one has deleted it.
+  package func endWaiting(for key: [StoredValue], before ordinal: Int) throws(StoreError) {
+    guard waitingCount > 0 else { return }
+    let isSame = plan.key.indices.map { "k\($0) IS ?" }.joined(separator: " AND ")
+    try run(
+      "DELETE FROM \(waiting) WHERE \(isSame) AND state IS NULL AND ordinal < ?",
+      binding: key + [.integer(Int64(ordinal))]
+    )
+    waitingCount -= database.changesCount
   }
 
   /// A record says anew what an owner has: who of those that earlier records named is there by now was its target in
@@ -113,6 +125,9 @@ extension LinkStage {
           + " AND owner IN (SELECT owner FROM \(owners))",
         [name]
       )
+    }
+    for table in othersWaiting {
+      try run("DELETE FROM \(table) WHERE owner IN (SELECT owner FROM \(owners))")
     }
   }
 

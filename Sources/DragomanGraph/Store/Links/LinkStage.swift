@@ -51,6 +51,10 @@ package final class LinkStage {
   private var markedWaitingCount = 0
   /// Whether references of this relationship wait from earlier imports.
   var hasPending = false
+  /// Whether what waits is kept for one that goes on with the import.
+  private let isKept: Bool
+  /// The tables of what waits of this relationship in an import in batches that is under way beside this one.
+  private(set) var othersWaiting: [String] = []
   /// The highest number that a reference that waits in the store had at the beginning of a transaction.
   var lastPending: Int64 = 0
 
@@ -97,6 +101,7 @@ package final class LinkStage {
     layout: ModelLayout
   ) throws {
     self.plan = plan
+    self.isKept = isKept
     (ownerKeys, primaryKeys) = keys
     self.database = database
     self.path = path
@@ -144,7 +149,7 @@ package final class LinkStage {
           """
       )
     }
-    if !plan.key.isEmpty, layout.isExclusive(plan.link) {
+    if !plan.key.isEmpty, layout.isExclusive(plan.link) || plan.mayEndEarly {
       try database.execute(
         sql: "CREATE INDEX IF NOT EXISTS \(waiting)_rival ON \(kept) (\(parts.dropFirst(2)))"
       )
@@ -157,6 +162,10 @@ package final class LinkStage {
     )
     insertOwner = try RawStatement("INSERT OR IGNORE INTO \(owners) VALUES (?)", in: database)
     if isKept {
+      try database.execute(
+        sql: "CREATE TABLE IF NOT EXISTS \(Self.kept) (number INTEGER PRIMARY KEY, name TEXT);"
+          + " INSERT OR REPLACE INTO \(Self.kept) VALUES (\(number), \(Schema.literal(name)))"
+      )
       waitingCount = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(waiting)") ?? 0
     }
     try lookForPending()
@@ -177,6 +186,20 @@ package final class LinkStage {
     )
     // Files of earlier versions have none.
     if hasPending { try database.execute(sql: Schema.pendingIndex) }
+    othersWaiting = isKept ? [] : try Self.waiting(of: name, in: database)
+  }
+
+  /// Which relationship each table of what waits is of, as long as an import in batches is not at its end.
+  private static let kept = "_dragoman_run_relationships"
+
+  /// The tables of what an import in batches, which is not at its end, lets wait of a relationship.
+  static func waiting(of relationship: String, in database: Database) throws -> [String] {
+    guard try database.hasTable(kept) else { return [] }
+    return try Int.fetchAll(
+      database,
+      sql: "SELECT number FROM \(kept) WHERE name = ? ORDER BY number",
+      arguments: [relationship]
+    ).map { "main._dragoman_run_waiting\($0)" }
   }
 
   /// The relationship's name in the file and in reports: `Person.teams`.

@@ -70,7 +70,7 @@ struct MigrationChecks {
       // What cannot be told from the words around it stands in quotes.
       return shown.utf8.allSatisfy(isPlain) && !text.isEmpty
         ? shown : JSONString.quoted(shown, .lines)
-    case .blob(let bytes): return "\(bytes.count) bytes"
+    case .blob(let bytes): return MessageWords.count(bytes.count, "byte")
     }
   }
 

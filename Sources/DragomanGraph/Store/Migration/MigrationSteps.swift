@@ -167,7 +167,7 @@ struct MigrationSteps {
     case .integer(let integer): String(integer)
     case .real(let real): "\(real)"
     case .text(let text): JSONString.quoted(text, .lines)
-    case .blob(let bytes): "\(bytes.count) bytes"
+    case .blob(let bytes): MessageWords.count(bytes.count, "byte")
     }
   }
 

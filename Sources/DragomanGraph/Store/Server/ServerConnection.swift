@@ -9,6 +9,24 @@ package protocol DatabaseServer: Sendable {
   func connect() throws -> any ServerConnection
 }
 
+extension DatabaseServer {
+  /// Asks which database and which schema it is.
+  ///
+  /// - Returns: Their names; the schema is nil where the path of schemas names none that is there.
+  /// - Throws: `StoreError`, where there is no answer.
+  package func place() throws(StoreError) -> (database: String, schema: String?) {
+    try StoreError.namingServer(name) {
+      let connection = try connect()
+      defer { connection.close() }
+      var place: (database: String, schema: String?) = ("", nil)
+      try connection.forEachRow("SELECT current_database()::text, current_schema()::text") { row in
+        place = (row[0].text ?? "", row[1].text)
+      }
+      return place
+    }
+  }
+}
+
 /// One connection to a server that speaks PostgreSQL's SQL; one thread at a time uses it, and waits for answers.
 package protocol ServerConnection: AnyObject {
   /// Whether a transaction is open, failed ones included.

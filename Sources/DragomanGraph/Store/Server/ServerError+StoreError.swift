@@ -28,7 +28,8 @@ extension StoreError {
     guard count != wanted else { return }
     throw StoreError(
       .refused,
-      "The server changed \(count) rows of \(table) where \(wanted) were to be changed; nothing was kept.",
+      "The server changed \(MessageWords.count(count, "row")) of \(table) where \(wanted) \(wanted == 1 ? "was" : "were") to be"
+        + " changed; nothing was kept.",
       help: "a trigger, a rule or a policy of the table may be in the way"
     )
   }
@@ -153,6 +154,13 @@ extension StoreError {
         .damaged,
         "The server refuses a value for the type of its column (SQLSTATE \(state)).",
         help: "another program may have changed the type of the column",
+        path: name
+      )
+    case "23505" where error.detail.hasPrefix("Key (_pk)="):
+      self.init(
+        .damaged,
+        "The next keys in _dragoman_keys are behind those that objects have: \(said).",
+        help: "restore a backup, or set next behind the largest _pk of the table",
         path: name
       )
     case let state where state.hasPrefix("23"):

@@ -2,16 +2,19 @@
 struct ServerModel: Sendable {
   /// The model compiled.
   let layout: ModelLayout
-  /// A hash of its text; nil where there is none yet.
-  let hash: String?
+  /// What tells it and its store from others; nil where there is none yet.
+  let stamp: ServerStamp?
   /// How the tables lie on several machines; nil: they lie on one.
   let distribution: ServerDistribution?
 
-  init(_ layout: ModelLayout, hash: String?, _ distribution: ServerDistribution?) {
+  init(_ layout: ModelLayout, _ stamp: ServerStamp?, _ distribution: ServerDistribution?) {
     self.layout = layout
-    self.hash = hash
+    self.stamp = stamp
     self.distribution = distribution
   }
+
+  /// A hash of its text; nil where there is none yet.
+  var hash: String? { stamp?.hash }
 
   /// The tables of the model.
   var schema: ServerSchema { ServerSchema(layout, distribution) }
@@ -42,15 +45,16 @@ struct ServerModel: Sendable {
           help: "name another database, or a schema of its own: ?options=-csearch_path%3Dmyschema"
         )
       }
-      self.init(ModelLayout(Model()), hash: nil, distribution)
+      self.init(ModelLayout(Model()), nil, distribution)
       return
     }
-    var found: (format: Int64, model: String, hash: String)?
-    try connection.forEachRow("SELECT format, model, md5(model) FROM _dragoman_model WHERE id = 1")
-    {
-      found = ($0[0].number, $0[1].text ?? "", $0[2].text ?? "")
+    // Asked first: where the model is written in between, it is looked at once more.
+    let stamp = try ServerStamp(connection)
+    var found: (format: Int64, model: String)?
+    try connection.forEachRow("SELECT format, model FROM _dragoman_model WHERE id = 1") {
+      found = ($0[0].number, $0[1].text ?? "")
     }
-    guard let found else {
+    guard let found, let stamp else {
       throw StoreError(.damaged, "The database has lost its model (_dragoman_model is empty).")
     }
     guard found.format <= Int64(Schema.formatVersion) else {
@@ -60,12 +64,12 @@ struct ServerModel: Sendable {
         help: "use a newer version of Dragoman"
       )
     }
-    self.init(try Self.layout(of: found.model), hash: found.hash, distribution)
+    self.init(try Self.layout(of: found.model), stamp, distribution)
     do {
       try schema.checkTypes(connection)
     } catch let error as StoreError {
       // A migration may have come between.
-      guard try Self.hash(connection) != found.hash else { throw error }
+      guard try ServerStamp(connection) != stamp else { throw error }
       try self.init(connection)
     }
   }
@@ -77,11 +81,6 @@ struct ServerModel: Sendable {
     try ModelLayout(stored: text)
   }
 
-  /// The hash of what is stored now; nil where nothing is.
-  static func hash(_ connection: any ServerConnection) throws -> String? {
-    try connection.text("SELECT md5(model) FROM _dragoman_model WHERE id = 1")
-  }
-
   /// Stores a model in place of the one that was there.
   static func save(_ layout: ModelLayout, to connection: any ServerConnection) throws {
     let text = try layout.storedText()
@@ -90,6 +89,7 @@ struct ServerModel: Sendable {
         + " ON CONFLICT (id) DO UPDATE SET model = excluded.model",
       [try ServerParameter(text)]
     )
+    try connection.run(ServerStamp.making)
   }
 
   /// Refuses a server that cannot hold a store.
@@ -145,5 +145,65 @@ struct ServerModel: Sendable {
         help: "name a server of PostgreSQL itself"
       )
     }
+  }
+}
+
+/// What tells a store on a server from another one in its place, and its model from another one.
+struct ServerStamp: Sendable, Equatable {
+  /// A hash of the model's text.
+  let hash: String
+  /// The table that holds the model (`tableoid`): one that was dropped and made again, or restored from a dump, has
+  /// another number.
+  let table: Int64
+  /// A random text that the store got when it was made; nil in older ones, until their model is written again.
+  let id: String?
+  /// The transaction that wrote the model (`xmin`): cheaper to ask than the hash.
+  let transaction: String
+
+  /// Reads it; nil where there is no model.
+  ///
+  /// - Throws: `ServerError`.
+  init?(_ connection: any ServerConnection) throws {
+    var found: (hash: String, table: Int64, id: String?, transaction: String)?
+    try connection.forEachRow(
+      "SELECT md5(model), tableoid::bigint, xmin::text,"
+        + " (SELECT model FROM _dragoman_model WHERE id = 2) FROM _dragoman_model WHERE id = 1"
+    ) { row in
+      found = (row[0].text ?? "", row[1].number, row[3].text, row[2].text ?? "")
+    }
+    guard let found else { return nil }
+    (hash, table, id, transaction) = found
+  }
+
+  /// Gives the store its random text, unless it has one.
+  static let making =
+    "INSERT INTO _dragoman_model (id, model) VALUES (2, md5(random()::text || clock_timestamp()::text))"
+    + " ON CONFLICT (id) DO NOTHING"
+
+  /// Whether it is the same store, whatever its model is by now.
+  func isOfStore(of other: ServerStamp) -> Bool {
+    table == other.table && (id == nil || other.id == nil || id == other.id)
+  }
+
+  /// Ends with an error of the state `outdated` where the model is another one by now: so it needs no answer.
+  var check: String {
+    "SELECT 1 / count(*) FROM _dragoman_model WHERE id = 1 AND tableoid = \(table)"
+      + " AND xmin::text = \(Schema.literal(transaction))"
+  }
+
+  /// The state of that error: a division by zero.
+  static let outdated = "22012"
+}
+
+extension StoreError {
+  /// What is told to somebody whose store is not there any more.
+  static func replaced(at name: String) -> StoreError {
+    StoreError(
+      .migrated,
+      "The tables of the database were dropped, replaced or restored while it was in use; nothing of the open"
+        + " transaction is kept.",
+      help: "open it again",
+      path: name
+    )
   }
 }

@@ -74,11 +74,13 @@ struct ServerRun: Sendable {
     ).flatMap { Int64($0) }
   }
 
-  /// Whether somebody has the lock.
+  /// Whether somebody has the lock; a standby does not know who has it on the server that it follows.
   func isRunning(_ connection: any ServerConnection) throws -> Bool {
     let known = Self.own.withLock { $0[number] }
     if known?.isRunning == true { return true }
-    guard let holder = try holder(connection) else { return false }
+    guard let holder = try holder(connection) else {
+      return try connection.text("SELECT pg_is_in_recovery()::text") == "true"
+    }
     return holder != known?.backend
   }
 
@@ -140,6 +142,42 @@ struct ServerRun: Sendable {
     )
   }
 
+  /// Forgets lists of owners of whom others have said since what they lead to.
+  ///
+  /// Who keeps them finds out when they come to their end (`ended`).
+  static func endWaiting(
+    _ owners: [String: Set<Int64>],
+    in runs: [ServerRun],
+    on connection: any ServerConnection
+  ) throws {
+    var said = [ServerArray(.text), ServerArray(.bigint)]
+    // In one order, so that two that do so do not wait for each other.
+    for (relationship, owners) in owners.sorted(by: { $0.key < $1.key }) {
+      for owner in owners.sorted() {
+        try said[0].append(.text(relationship))
+        said[1].append(owner)
+      }
+    }
+    let values = said.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
+    for run in runs {
+      try connection.run(
+        "UPDATE \(run.waiting) AS w SET list = NULL FROM unnest(\(values)) AS n(r, o)"
+          + " WHERE w.relationship = n.r AND w.owner = n.o AND w.list IS NOT NULL",
+        said.map(\.parameter)
+      )
+    }
+  }
+
+  /// The owners that had a list and have none any more.
+  func ended(on connection: any ServerConnection) throws -> [(relationship: String, owner: Int64)] {
+    var found: [(relationship: String, owner: Int64)] = []
+    try connection.forEachRow("SELECT relationship, owner FROM \(waiting) WHERE list IS NULL") {
+      row in
+      if let relationship = row[0].text { found.append((relationship, row[1].number)) }
+    }
+    return found
+  }
+
   /// The lists of targets that wait.
   func lists(
     on connection: any ServerConnection
@@ -152,5 +190,26 @@ struct ServerRun: Sendable {
       found.append((relationship, row[1].number, text))
     }
     return found
+  }
+}
+
+extension ServerSession {
+  func otherRuns() throws -> OtherRuns {
+    var (names, lastPending): ([String], Int64) = ([], 0)
+    // Those of another user may be closed to this one.
+    try connection.forEachRow(
+      "SELECT left(relname::text, -8), 0::bigint \(ServerSQL.tables)"
+        + " AND starts_with(relname::text, '\(ServerRun.prefix)') AND right(relname::text, 8) = '_waiting'"
+        + " AND has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'UPDATE')"
+        + " UNION ALL SELECT NULL, max(id) FROM _dragoman_pending"
+    ) { row in
+      if let name = row[0].text { names.append(name) } else { lastPending = row[1].number }
+    }
+    let others = names.filter { $0 != ownRun && ServerRun($0) != nil }
+    return OtherRuns(names: others.sorted(), lastPending: lastPending)
+  }
+
+  func endWaiting(_ owners: [String: Set<Int64>], in runs: [String]) throws {
+    try ServerRun.endWaiting(owners, in: runs.compactMap { ServerRun($0) }, on: connection)
   }
 }

@@ -2,7 +2,7 @@ import GRDB
 
 /// The statements that a server takes as a file does.
 package struct ServerSQL: SharedSQL {
-  private static let tables =
+  static let tables =
     "FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
     + " AND relkind IN ('r', 'p')"
 
@@ -58,6 +58,16 @@ package struct ServerSQL: SharedSQL {
       ["relname::text"],
       Self.tables
         + " AND starts_with(relname::text, ?1)",
+      [.text(start)]
+    ).map { row throws(StoreError) in try row.stored(0, of: "pg_class") }
+  }
+
+  /// The tables whose names begin so, and which this user may read.
+  func readableTables(beginning start: String) throws(StoreError) -> [String] {
+    try rows(
+      ["relname::text"],
+      Self.tables
+        + " AND starts_with(relname::text, ?1) AND has_table_privilege(oid, 'SELECT')",
       [.text(start)]
     ).map { row throws(StoreError) in try row.stored(0, of: "pg_class") }
   }

@@ -115,7 +115,16 @@ struct ServerSchema {
       parts.append("PRIMARY KEY (\(table.primaryKey.map(Schema.quoted).joined(separator: ", ")))")
     }
     let creation = "CREATE TABLE \(Schema.quoted(table.name)) (\(parts.joined(separator: ", ")))"
-    return [creation] + (distribution.map { [$0.creation(of: table, among: tables)] } ?? [])
+    // The index of another table's primary key may have the name; none of a user's begins with an underscore.
+    let isTaken = tables.contains { hasSameBytes(Self.primaryKeyName(of: $0.name), table.name) }
+    let freeing =
+      isTaken
+      ? [
+        "ALTER INDEX IF EXISTS \(Schema.quoted(table.name)) RENAME TO \(Self.name("_\(table.name)"))"
+      ]
+      : []
+    return freeing + [creation]
+      + (distribution.map { [$0.creation(of: table, among: tables)] } ?? [])
   }
 
   /// `ALTER TABLE … ADD COLUMN …`.
@@ -295,6 +304,13 @@ struct ServerSchema {
         )
       }
     }
+  }
+
+  /// What the server calls the index of a table's primary key.
+  private static func primaryKeyName(of table: String) -> String {
+    var start = table
+    while start.utf8.count > maximumNameLength - 5 { start.unicodeScalars.removeLast() }
+    return "\(start)_pkey"
   }
 
   private static func reference(_ table: String, _ column: String) -> String {

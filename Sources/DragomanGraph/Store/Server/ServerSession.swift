@@ -1,13 +1,21 @@
 /// The writing connection to a server, lent to a closure: transactions, growth of the model, changes, the ledger.
+///
+/// Large because it keeps what a transaction has begun with, and what whoever writes wants of the next ones.
 final class ServerSession: StoreWriter {
   /// The connection; another one where the answer to a commit was lost.
   private(set) var connection: any ServerConnection
-  private let store: ServerStore
+  let store: ServerStore
   /// The model with what the open transaction adds.
   private(set) var layout: ModelLayout
   /// The model without it.
   private(set) var committed: ServerModel
   private var isGrown = false
+  /// Whether something may have been made for the model.
+  private var isInUse = false
+  /// Whether the connection lay idle and may be dead by now.
+  private var wasIdle: Bool
+  /// Whether who has waited for another program's rows as long as `lock_timeout` says does not wait again.
+  var waitsOnce = false
   /// Whether the open transaction makes our own tables, which nobody else sees yet.
   private var makesStore = false
   private(set) var schema: ServerSchema
@@ -19,13 +27,19 @@ final class ServerSession: StoreWriter {
   private var mark: Int64?
   /// What links of the open transaction may lead to in vain, where the server does not look for it, and the one that
   /// forbade the last commit.
-  private var linkChecks = LinkChecks()
+  var linkChecks = LinkChecks()
+  /// The run that this session keeps; nil: none.
+  var ownRun: String?
   /// Whether others that share, too, may write at the same time: who does finds out by versions and unique keys that
   /// somebody was there, and does it again.
   var sharesWriting = false
 
-  init(_ connection: any ServerConnection, _ store: ServerStore, _ stored: ServerModel) {
-    self.connection = connection
+  init(
+    _ lent: (connection: any ServerConnection, wasIdle: Bool),
+    _ store: ServerStore,
+    _ stored: ServerModel
+  ) {
+    (connection, wasIdle) = lent
     self.store = store
     committed = stored
     layout = stored.layout
@@ -33,7 +47,17 @@ final class ServerSession: StoreWriter {
   }
 
   private func naming<T>(_ body: () throws -> T) throws(StoreError) -> T {
-    try StoreError.namingServer(store.name, body)
+    try StoreError.namingServer(store.name) { try waitingOnce(body) }
+  }
+
+  private func waitingOnce<T>(_ body: () throws -> T) throws -> T {
+    do {
+      return try body()
+    } catch let error as ServerError where error.state == "55P03" && waitsOnce {
+      var busy = StoreError(error, on: store.name)
+      busy.isPassing = false
+      throw busy
+    }
   }
 
   // MARK: - Transactions
@@ -46,26 +70,46 @@ final class ServerSession: StoreWriter {
   func begin() throws(StoreError) {
     try naming {
       linkChecks = LinkChecks()
-      try waiting(
-        "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
-          + (sharesWriting ? Self.sharedLock : Self.lock),
-        undoing: "ROLLBACK"
-      )
+      try beginTransaction()
       try takeCurrent()
       try schema.distribution?.beginWriting(on: connection)
       if !sharesWriting { try schema.distribution?.waitForNodes(on: connection) }
     }
   }
 
-  /// Takes the model that is there now.
+  private func beginTransaction() throws {
+    do {
+      try waiting(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
+          + (sharesWriting ? Self.sharedLock : Self.lock),
+        undoing: "ROLLBACK"
+      )
+      wasIdle = false
+    } catch let error as ServerError where error.isLoss && wasIdle {
+      wasIdle = false
+      connection.close()
+      connection = try store.connect()
+      try beginTransaction()
+    }
+  }
+
+  /// Takes the model that is there now, as far as nothing was made for the old one.
   private func takeCurrent() throws {
-    guard committed.hash != nil else {
+    defer { isInUse = true }
+    guard let known = committed.stamp else {
       // Another process may have made the tables meanwhile.
       return take(try ServerModel(connection))
     }
-    guard try ServerModel.hash(connection) != committed.hash else { return }
+    let stamp: ServerStamp?
+    do {
+      stamp = try ServerStamp(connection)
+    } catch let error as ServerError where error.state == "42P01" {
+      stamp = nil
+    }
+    guard let stamp, stamp.isOfStore(of: known) else { throw StoreError.replaced(at: store.name) }
+    guard stamp != known else { return }
     let now = try ServerModel(connection)
-    guard now.layout.takesRows(of: layout) else {
+    guard !isInUse || now.layout.takesRows(of: layout) else {
       throw StoreError(
         .migrated,
         "The model of the database was changed by another process while this one wrote; what was committed"
@@ -89,7 +133,7 @@ final class ServerSession: StoreWriter {
   }
 
   /// Runs what takes a lock, and again where others do not let go of it, as long as `waitsOn` says so.
-  private func waiting(_ script: String, undoing: String) throws {
+  func waiting(_ script: String, undoing: String) throws {
     while true {
       do throws(ServerError) {
         return try connection.run(script)
@@ -108,7 +152,7 @@ final class ServerSession: StoreWriter {
   }
 
   private func take(_ model: ServerModel) {
-    guard model.hash != committed.hash else { return }
+    guard model.stamp != committed.stamp else { return }
     committed = model
     layout = model.layout
     schema = model.schema
@@ -120,7 +164,7 @@ final class ServerSession: StoreWriter {
       if schema.distribution != nil { try takeTurn() }
       let model =
         isGrown
-        ? ServerModel(layout, hash: try ServerModel.hash(connection), schema.distribution)
+        ? ServerModel(layout, try ServerStamp(connection), schema.distribution)
         : committed
       try commitMarked(hasTables: model.hash != nil)
       committed = model
@@ -203,26 +247,6 @@ final class ServerSession: StoreWriter {
     }
   }
 
-  /// Looks which link leads nowhere.
-  private func noteDangling(_ error: ServerError) throws {
-    try connection.run("ROLLBACK TO SAVEPOINT checked")
-    guard let name = error.constraint, let reference = schema.references[name] else { return }
-    let column = Schema.quoted(reference.column)
-    let key = reference.table.primaryKey.isEmpty ? "t._pk" : "t.owner"
-    var found: (table: String, key: Int64?, target: String)?
-    try connection.forEachRow(
-      "SELECT \(key) FROM \(Schema.quoted(reference.table.name)) AS t WHERE t.\(column) IS NOT NULL"
-        + " AND NOT EXISTS (SELECT 1 FROM \(Schema.quoted(reference.target)) AS o"
-        + " WHERE o._pk = t.\(column)) LIMIT 1"
-    ) { row in
-      let isObject = reference.table.primaryKey.isEmpty
-      found = (reference.table.name, isObject ? row[0].number : nil, reference.target)
-    }
-    linkChecks.found = found
-  }
-
-  func danglingLink() throws -> (table: String, key: Int64?, target: String)? { linkChecks.found }
-
   /// Undoes everything since `begin`.
   func rollbackIfOpen() {
     if isGrown {
@@ -238,28 +262,11 @@ final class ServerSession: StoreWriter {
     try? connection.run("ROLLBACK")
   }
 
-  // MARK: - Several machines
-
-  /// The statements of the open transaction that a file takes as well.
-  var sql: ServerSQL {
-    var sql = ServerSQL(connection: connection, name: store.name)
-    guard schema.distribution != nil else { return sql }
-    sql.isDistributed = true
-    sql.onDeletion = { [weak self] in self?.linkChecks.note($0, of: $1) }
-    return sql
-  }
+  // MARK: - Work
 
   private func reader(_ layout: ModelLayout) -> ServerReader {
     ServerReader(connection, layout, isDistributed: schema.distribution != nil)
   }
-
-  /// Waits until nobody else writes, commits or begins to read.
-  func takeTurn() throws {
-    try waiting("SAVEPOINT turn; \(ServerDistribution.turn)", undoing: "ROLLBACK TO SAVEPOINT turn")
-    try connection.run("RELEASE SAVEPOINT turn")
-  }
-
-  // MARK: - Work
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
     guard layout.migrations == self.layout.migrations else {
@@ -277,16 +284,24 @@ final class ServerSession: StoreWriter {
       throw StoreError.migrated(at: store.name)
     }
     return try StoreError.onServer(store.name) {
-      let writer = ServerWriter(connection, layout, in: self.layout, schema, policy: policy)
-      guard let distribution = schema.distribution else { return try writer.write(changes) }
-      if sharesWriting {
-        try takeTurn()
-        try distribution.waitForNodes(on: connection)
-      }
-      let outcome = try writer.write(changes)
-      try writer.note(changes, in: &linkChecks)
-      return outcome
+      try waitingOnce { try written(changes, layout, policy) }
     }
+  }
+
+  private func written(
+    _ changes: ChangeSet,
+    _ layout: ModelLayout,
+    _ policy: MergePolicy
+  ) throws -> SaveOutcome {
+    let writer = ServerWriter(connection, layout, in: self.layout, schema, policy: policy)
+    guard let distribution = schema.distribution else { return try writer.write(changes) }
+    if sharesWriting {
+      try takeTurn()
+      try distribution.waitForNodes(on: connection)
+    }
+    let outcome = try writer.write(changes)
+    try writer.note(changes, in: &linkChecks)
+    return outcome
   }
 
   func nextKey(in table: String) throws(StoreError) -> Int64 {
@@ -339,10 +354,7 @@ final class ServerSession: StoreWriter {
       try fill()
       for statement in references { try connection.run(statement) }
       for (index, sql) in schema.newIndexes(than: self.schema) {
-        if known.contains(where: { hasSameBytes($0, index.table) }) {
-          try schema.checkIsUnique(index, on: connection)
-        }
-        try make(index, sql)
+        try schema.make(index, sql, on: connection)
       }
       for entity in new.entities where entity.root == entity.index && entity.hasEntityColumn {
         guard schema.namesEntities(of: entity.table, unlike: self.schema) else { continue }
@@ -366,28 +378,6 @@ final class ServerSession: StoreWriter {
     layout = new
     schema = ServerSchema(new, distribution)
     isGrown = true
-  }
-
-  /// How the tables of a model are to lie on several machines, beside those that are there.
-  func distributing(
-    _ layout: ModelLayout,
-    besides tables: [String],
-    _ known: ServerDistribution?
-  ) throws -> ServerDistribution? {
-    if store.references.isEmpty { return known }
-    guard var distribution = known else { throw ServerDistribution.missing(store.references) }
-    try distribution.addReferences(of: store.references, in: layout, besides: tables)
-    try distribution.beginWriting(on: connection)
-    return distribution
-  }
-
-  private func make(_ index: Schema.Index, _ sql: String) throws {
-    do throws(ServerError) {
-      try connection.run(sql)
-    } catch {
-      guard error.isUniqueViolation else { throw error }
-      throw StoreError.sharedValues(of: index)
-    }
   }
 
   func record(_ entry: inout ImportLedgerEntry) throws(StoreError) {

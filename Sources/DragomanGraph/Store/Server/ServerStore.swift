@@ -18,6 +18,8 @@ package final class ServerStore: ObjectStore, Sendable {
 
   private let server: any DatabaseServer
   private let stored: Mutex<ServerModel>
+  /// The model that readers have seen last.
+  private let seen: Mutex<ServerModel>
   /// Connections that nobody uses, ready to read.
   private let idle = Mutex<Connections>(Connections())
   /// Held by the writer of this process.
@@ -57,6 +59,7 @@ package final class ServerStore: ObjectStore, Sendable {
       throw ServerDistribution.missing(references)
     }
     stored = Mutex(model)
+    seen = Mutex(model)
     idle.withLock { $0.list.append(connection) }
   }
 
@@ -69,25 +72,34 @@ package final class ServerStore: ObjectStore, Sendable {
   // MARK: - Connections
 
   /// Lends a connection; one that is left in a transaction, or is broken, is not used again.
-  private func connected<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
+  ///
+  /// Where one that lay idle is dead by now, the closure runs again with another one.
+  func connected<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
     try StoreError.onServer(name) {
-      let connection = try take()
-      defer { put(connection) }
-      return try body(connection)
+      while true {
+        let (connection, wasIdle) = try take()
+        defer { put(connection) }
+        do {
+          return try body(connection)
+        } catch let error as ServerError where error.isLoss && wasIdle {
+          continue
+        }
+      }
     }
   }
 
   /// A connection of its own.
   func connect() throws -> any ServerConnection { try server.connect() }
 
-  private func take() throws -> any ServerConnection {
+  private func take() throws -> (connection: any ServerConnection, wasIdle: Bool) {
     let known = try idle.withLock { idle in
       guard !idle.isClosed else {
         throw StoreError(.refused, "The store is closed.", help: "open it again")
       }
       return Connections(list: idle.list.popLast().map { [$0] } ?? [])
     }
-    return try known.list.first ?? server.connect()
+    if let connection = known.list.first { return (connection, true) }
+    return (try server.connect(), false)
   }
 
   private func put(_ connection: any ServerConnection) {
@@ -126,7 +138,9 @@ package final class ServerStore: ObjectStore, Sendable {
 
   func read<T>(_ layout: ModelLayout, _ body: (any StoreReader) throws -> T) throws -> T {
     do {
-      return try moment { try body(ServerReader($0, layout, isDistributed: distribution != nil)) }
+      return try moment(of: layout) {
+        try body(ServerReader($0, layout, isDistributed: distribution != nil))
+      }
     } catch let error as StoreError where error.code == .damaged {
       // Names that are gone may have gone by a migration.
       let now = try connected { try ServerModel($0).layout }
@@ -135,9 +149,20 @@ package final class ServerStore: ObjectStore, Sendable {
   }
 
   /// Lends a connection that sees one moment.
-  func moment<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
-    try connected { connection in
-      try beginReading(connection)
+  ///
+  /// - Parameters:
+  ///   - layout: The model that the closure reads by; nil: one that it asks for.
+  ///   - body: Gets the connection.
+  /// - Returns: What the closure returns.
+  /// - Throws: `StoreError`, `.migrated` where the store was migrated away from the layout, or replaced; what the
+  ///   closure throws.
+  func moment<T>(
+    of layout: ModelLayout? = nil,
+    _ body: (any ServerConnection) throws -> T
+  ) throws -> T {
+    try StoreError.onServer(name) {
+      let connection = try beginReading(of: layout)
+      defer { put(connection) }
       do {
         let value = try body(connection)
         try connection.run("COMMIT")
@@ -149,10 +174,50 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
-  private func beginReading(_ connection: any ServerConnection) throws {
+  /// Takes a connection and begins to read: one that lay idle may be dead by now.
+  private func beginReading(of layout: ModelLayout?) throws -> any ServerConnection {
     let stored = stored.withLock { $0 }
+    var isKnown = layout != nil && stored.stamp != nil
+    while true {
+      let (connection, wasIdle) = try take()
+      let seen = seen.withLock { $0 }
+      do {
+        try beginReading(connection, stored, isKnown ? seen.stamp?.check : nil)
+        if let layout, stored.stamp != nil {
+          try check(layout, isKnown && seen.stamp != nil ? seen : ServerModel(connection), stored)
+        }
+        return connection
+      } catch {
+        if connection.isUsable { try? connection.run("ROLLBACK") }
+        put(connection)
+        guard let error = error as? ServerError else { throw error }
+        if isKnown, error.state == ServerStamp.outdated {
+          isKnown = false
+        } else if !(wasIdle && error.isLoss) {
+          throw error
+        }
+      }
+    }
+  }
+
+  /// Refuses a layout that the store was migrated away from, and a store in the place of the one that was opened.
+  private func check(_ layout: ModelLayout, _ now: ServerModel, _ stored: ServerModel) throws {
+    guard let stamp = now.stamp, let known = stored.stamp, stamp.isOfStore(of: known) else {
+      throw StoreError.replaced(at: name)
+    }
+    seen.withLock { $0 = now }
+    guard now.layout.migrations == layout.migrations else { throw StoreError.migrated(at: name) }
+  }
+
+  private func beginReading(
+    _ connection: any ServerConnection,
+    _ stored: ServerModel,
+    _ check: String?
+  ) throws {
     // A migration waits for its end, or it for the migration: the model and the tables are those of one moment.
-    let lock = stored.hash == nil ? "" : "; LOCK TABLE _dragoman_model IN ACCESS SHARE MODE"
+    let lock =
+      (stored.hash == nil ? "" : "; LOCK TABLE _dragoman_model IN ACCESS SHARE MODE")
+      + (check.map { "; \($0)" } ?? "")
     guard let distribution = stored.distribution else {
       return try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY\(lock)")
     }
@@ -209,7 +274,10 @@ package final class ServerStore: ObjectStore, Sendable {
   // MARK: - Writing
 
   func save<T>(_ body: (any StoreWriter) throws -> T) throws -> T {
-    try write { try body($0) }
+    try write { session in
+      session.waitsOnce = true
+      return try body(session)
+    }
   }
 
   /// The same for whoever needs what only a server's writer has.
@@ -251,51 +319,6 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
-  /// Runs `INSERT INTO _dragoman_keys … ON CONFLICT … DO UPDATE` in a transaction of its own, on a connection of its
-  /// own: a writer may have one open.
-  func reserveKeys(_ count: Int64, of tables: [String]) throws -> [Int64] {
-    guard !tables.isEmpty else { return [] }
-    return try connected { try Self.reserveKeys(count, of: tables, on: $0) }
-  }
-
-  /// Reserves keys in the transaction that is open on a connection, or in one of its own.
-  static func reserveKeys(
-    _ count: Int64,
-    of tables: [String],
-    on connection: any ServerConnection
-  ) throws -> [Int64] {
-    var starts: [String: Int64] = [:]
-    var names = ServerArray(.text)
-    // In one order, so that two that reserve for several tables do not wait for each other.
-    for table in tables.sorted() { try names.append(.text(table)) }
-    try connection.forEachRow(
-      "INSERT INTO _dragoman_keys AS k (\"table\", next) SELECT t, 1 + $2::bigint FROM unnest($1::text[])"
-        + " AS n(t) ON CONFLICT (\"table\") DO UPDATE SET next = k.next + $2::bigint"
-        + " RETURNING \"table\", next",
-      [names.parameter, ServerParameter(count)]
-    ) { row in starts[row[0].text ?? ""] = row[1].number - count }
-    return try tables.map { table in
-      guard let start = starts[table] else {
-        throw StoreError(.damaged, "The server gave no keys for the table \(table).")
-      }
-      return start
-    }
-  }
-
-  func releaseKeys(_ blocks: [(table: String, next: Int64, end: Int64)]) throws {
-    try connected { connection in
-      for block in blocks {
-        try connection.run(
-          "UPDATE _dragoman_keys SET next = $1::bigint WHERE \"table\" = $2::text AND next = $3::bigint",
-          [
-            ServerParameter(block.next), try ServerParameter(block.table),
-            ServerParameter(block.end),
-          ]
-        )
-      }
-    }
-  }
-
   // MARK: - Others
 
   /// Hashes of which transactions of the whole server are over, and of the stored model: whatever is committed by
@@ -307,7 +330,7 @@ package final class ServerStore: ObjectStore, Sendable {
       var (version, hash) = (Int64(0), "")
       try connection.forEachRow(
         "SELECT ('x' || left(md5(pg_current_snapshot()::text), 16))::bit(64)::bigint,"
-          + " (SELECT md5(model) FROM _dragoman_model WHERE id = 1)"
+          + " (SELECT md5(tableoid::text || model) FROM _dragoman_model WHERE id = 1)"
       ) { row in
         version = row[0].number
         hash = row[1].text ?? ""
@@ -323,6 +346,11 @@ package final class ServerStore: ObjectStore, Sendable {
   func check(_ new: StoreFingerprint, against old: StoreFingerprint) throws {
     guard new.schemaVersion != old.schemaVersion else { return }
     let model = try connected { try ServerModel($0) }
+    if let stamp = model.stamp, let known = stored.withLock({ $0.stamp }),
+      !stamp.isOfStore(of: known)
+    {
+      throw StoreError.replaced(at: name)
+    }
     guard model.layout.holds(layout) else {
       throw StoreError(
         .migrated,

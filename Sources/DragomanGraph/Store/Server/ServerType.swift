@@ -54,12 +54,14 @@ enum ServerType: String {
 
   /// A value that is not null, as the server reads it.
   ///
-  /// - Throws: `StoreError`, `.badRequest`, for a text with U+0000, which PostgreSQL cannot hold.
+  /// - Throws: `StoreError`, `.badRequest`, for a text with U+0000 and a decimal of too many digits, which PostgreSQL
+  ///   cannot hold.
   func bytes(_ value: StoredValue) throws(StoreError) -> [UInt8] {
     switch value {
     case .null: return []
     case .integer(let integer): return Array(String(integer).utf8)
-    case .real(let real): return Array(real.description.utf8)
+    // As SQLite, which stores no negative zero.
+    case .real(let real): return Array((real == 0 ? 0 : real).description.utf8)
     case .blob(let bytes):
       let digits = Array("0123456789abcdef".utf8)
       var text = Array("\\x".utf8)
@@ -71,6 +73,11 @@ enum ServerType: String {
       return text
     case .text(let text):
       guard !text.utf8.contains(0) else { throw ServerArray.nul }
+      if self == .numeric, text.utf8.count > DecimalText.serverFractionCount,
+        !DecimalText.fitsServer(text.utf8)
+      {
+        throw ServerArray.digits
+      }
       // The year 0 of ISO 8601 is the year 1 before Christ.
       if self == .timestamp || self == .date, text.utf8.starts(with: "0000-".utf8) {
         return Array("0001\(text.dropFirst(4)) BC".utf8)
@@ -92,6 +99,13 @@ struct ServerArray {
     .badRequest,
     "A text holds U+0000, which PostgreSQL cannot hold.",
     help: "take the character out of the feed, or out of the value"
+  )
+
+  /// The same of a decimal.
+  static let digits = StoreError(
+    .badRequest,
+    "A decimal has more digits than PostgreSQL can hold: 131,072 in front of the point, 16,383 behind it.",
+    help: "round it, or make the attribute a string"
   )
 
   /// Adds the value of the next row.

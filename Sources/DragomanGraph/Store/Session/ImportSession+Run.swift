@@ -95,9 +95,12 @@ extension ImportSession {
   }
 
   /// What the session's run says of itself by now; nil: it is gone.
-  package func keptState() throws(StoreError) -> String? {
-    guard try sql.hasTable(state) else { return nil }
-    return try sql.rows(["state"], "FROM \(state)").first?.stored(0, of: state, as: String.self)
+  package func keptState() throws(StoreError) -> String? { try keptState(of: state) }
+
+  /// What a run says of itself; nil: nothing yet, or it is gone.
+  package func keptState(of name: String) throws(StoreError) -> String? {
+    guard try sql.hasTable(name) else { return nil }
+    return try sql.rows(["state"], "FROM \(name)").first?.stored(0, of: name, as: String.self)
   }
 
   /// Writes what the import says of itself, in place of what it said before.

@@ -278,7 +278,9 @@ public final class WriteSession: ImportSession {
       database: database,
       path: path,
       statements: rows.with {
-        $0.family = entity.family.map { layout.entities[$0].name }
+        let family = entity.family.map { layout.entities[$0] }
+        $0.family = family.map(\.name)
+        $0.demanding = family.filter { $0.requiresMore(than: entity) }.map(\.name)
         if specializes {
           $0.ancestors = entity.lineage.dropFirst().map { layout.entities[$0] }
         }

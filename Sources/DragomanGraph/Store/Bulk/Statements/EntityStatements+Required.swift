@@ -53,7 +53,31 @@ extension EntityStatements {
   }
 }
 
+/// Which stubs a row makes whole.
+extension EntityStatements {
+  func completes(hasValues: Bool) -> Bool {
+    completesStubs == .always || (completesStubs == .withValues && hasValues)
+  }
+
+  /// The test that an object is a stub which a row makes whole.
+  var isCompleted: String {
+    demanding.isEmpty
+      ? "_stub IS NOT NULL" : "(_stub IS NOT NULL AND NOT \(Self.isOne(of: demanding)))"
+  }
+
+  /// The test that an object is no stub, where a row would make it whole.
+  func isWhole(hasValues: Bool) -> String {
+    guard completes(hasValues: hasValues) else { return "" }
+    return demanding.isEmpty ? " AND _stub IS NULL" : " AND NOT \(isCompleted)"
+  }
+}
+
 extension EntityLayout {
+  /// Whether objects of it need something that those of a more general entity do not have.
+  package func requiresMore(than general: EntityLayout) -> Bool {
+    attributes.contains { $0.isRequired && $0.defaultValue == nil && !general.has($0) }
+  }
+
   /// Whether the entity has an attribute of another one of its family.
   fileprivate func has(_ attribute: Attribute) -> Bool {
     attributes.contains { hasSameBytes($0.column, attribute.column) }

@@ -20,6 +20,8 @@ package struct EntityStatements: Adjustable {
   var family: [String]
   /// The more general entities whose objects rows may be of: those become of the entity.
   var ancestors: [EntityLayout] = []
+  /// The names of the entities below it that require more: their stubs get the values of rows, and stay stubs.
+  var demanding: [String] = []
 
   package init(
     entity: EntityLayout,
@@ -34,17 +36,24 @@ package struct EntityStatements: Adjustable {
     family = [entity.name]
   }
 
-  /// The first property of a row whose text holds U+0000.
-  package func firstNUL(
+  /// Why a server cannot hold a row: the first property whose text holds U+0000, or that is a decimal of too many
+  /// digits.
+  package func firstMisfit(
     in row: UnsafeBufferPointer<RowValue>,
     _ arena: UnsafeRawPointer
-  ) -> String? {
+  ) -> EntityWriter.Outcome? {
     for slot in slots.indices where row[slot].kind == .text {
       let text = UnsafeRawBufferPointer(
         start: arena + row[slot].offset,
         count: Int(row[slot].length)
       )
-      if text.contains(0) { return slots[slot].name }
+      if text.contains(0) { return .holdsNUL(slots[slot].name) }
+      if text.count > DecimalText.serverFractionCount,
+        case .attribute(let attribute) = slots[slot].kind,
+        attribute.type == .decimal, !DecimalText.fitsServer(text)
+      {
+        return .hasTooManyDigits(slots[slot].name)
+      }
     }
     return nil
   }
@@ -186,11 +195,6 @@ package struct EntityStatements: Adjustable {
     return sentence
   }
 
-  /// The test that an object is no stub, where a row would make it whole.
-  private func isWhole(hasValues: Bool) -> String {
-    completes(hasValues: hasValues) ? " AND _stub IS NULL" : ""
-  }
-
   /// Finds the object that a row of a shape leaves alone; nil where rows of the shape do not.
   func keeper(_ keys: [Int], for present: [Int]) -> Sentence? {
     if leavesObjects { return probe(keys, for: present) }
@@ -302,10 +306,6 @@ package struct EntityStatements: Adjustable {
     return "(\(stored) IS NULL OR \(value) IS NULL OR \(value) >= \(stored)\(collation))"
   }
 
-  private func completes(hasValues: Bool) -> Bool {
-    completesStubs == .always || (completesStubs == .withValues && hasValues)
-  }
-
   /// Whether rows leave objects alone that are there; a stub is not.
   private var leavesObjects: Bool { mode == .ignore || mode == .insert }
 
@@ -313,7 +313,10 @@ package struct EntityStatements: Adjustable {
   /// special entity of one that was known by a more general one.
   private func ownChanges(completes: Bool) -> [(assignment: String, difference: String)] {
     var changes: [(assignment: String, difference: String)] = []
-    if completes { changes.append(("_stub = NULL", "_stub IS NOT NULL")) }
+    if completes {
+      let stays = demanding.isEmpty ? nil : "CASE WHEN \(Self.isOne(of: demanding)) THEN _stub END"
+      changes.append(("_stub = \(stays ?? "NULL")", isCompleted))
+    }
     if hasRelatives, !ancestors.isEmpty {
       let general = Self.isOne(of: ancestors.map(\.name))
       let name = Schema.literal(entity.name)
@@ -367,11 +370,11 @@ package struct EntityStatements: Adjustable {
       columns.map { "\($0) IS NOT excluded.\($0)" } + own.map(\.difference)
     )
     if leavesObjects {
-      test = "_stub IS NOT NULL"
+      test = isCompleted
     } else if isVersioned(present), let version {
       var isNewer = isNotOlder("excluded.\(Schema.quoted(slots[version].column))")
       // The version of a stub is nobody's: a default.
-      if completes(hasValues: !columns.isEmpty) { isNewer = "(_stub IS NOT NULL OR \(isNewer))" }
+      if completes(hasValues: !columns.isEmpty) { isNewer = "(\(isCompleted) OR \(isNewer))" }
       test = "(\(test)) AND \(isNewer)"
     } else if hasRelatives {
       test = "(\(test))"

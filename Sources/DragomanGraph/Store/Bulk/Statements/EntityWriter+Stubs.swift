@@ -10,7 +10,7 @@ extension EntityStatements {
     let assignments = identity.map { "\(Schema.quoted($0.column)) = \($0.value)" }
     let isUnknown = identity.map { " AND \(Schema.quoted($0.column)) IS NULL" }.joined()
     func isStub(_ others: [Int], from parameter: Int) -> String {
-      "WHERE \(keyTest(others, from: parameter)) AND _stub = 1\(isUnknown)"
+      "WHERE \(keyTest(others, from: parameter)) AND \(isCompleted)\(isUnknown)"
     }
     return entity.uniqueKeys.dropFirst().compactMap { key in
       slots(of: key, present).map { others in

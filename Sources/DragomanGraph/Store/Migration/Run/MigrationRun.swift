@@ -327,7 +327,8 @@ struct MigrationRun {
     let target: String = try first.stored("parent", of: list)
     throw StoreError(
       .damaged,
-      "\(strays.count) references lead to objects that do not exist, the first from \(table)"
+      MessageWords.count(strays.count, "reference leads", "references lead")
+        + " to objects that do not exist, the first from \(table)"
         + " to \(target).",
       help: "`PRAGMA foreign_key_check` lists them; clear them, and run the migration again"
     )

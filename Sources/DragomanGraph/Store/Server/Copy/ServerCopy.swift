@@ -89,10 +89,49 @@ package struct ServerCopy {
     try store.write { session in
       try session.begin()
       try copy("_dragoman_imports", ImportLedgerEntry.columns, to: session.database)
+      try markStopped(in: session.database)
       if case .recorded = part { try copyKept(to: session) }
       try session.commit()
     }
     return store
+  }
+
+  /// Says of imports that have kept how far they came, and do not run any more, that they were stopped.
+  private func markStopped(in database: Database) throws {
+    let sql = ServerSQL(connection: connection, name: "")
+    let running = try Int.fetchOne(
+      database,
+      sql: "SELECT count(*) FROM _dragoman_imports WHERE status = ?",
+      arguments: [ImportLedgerEntry.Status.running.rawValue]
+    )
+    guard running != 0 else { return }
+    for name in try sql.readableTables(beginning: ServerRun.prefix) {
+      guard let run = ServerRun(name), try !run.isRunning(connection),
+        let state = try state(of: name), let owner = RunOwner(state)
+      else { continue }
+      try database.execute(
+        sql: "UPDATE _dragoman_imports SET status = ? WHERE id = ? AND status = ?",
+        arguments: [
+          ImportLedgerEntry.Status.stopped.rawValue, owner.ledger,
+          ImportLedgerEntry.Status.running.rawValue,
+        ]
+      )
+    }
+  }
+
+  /// What a run has kept; nil: nothing, or an import that has not ended is removing it.
+  private func state(of run: String) throws -> String? {
+    // Nobody waits for that import's end.
+    try connection.run("SAVEPOINT looking; SET LOCAL lock_timeout = '50ms'")
+    var state: String?
+    do {
+      state = try connection.text("SELECT state FROM \(run)")
+    } catch let error as ServerError {
+      // https://www.postgresql.org/docs/current/errcodes-appendix.html: lock_not_available, undefined_table.
+      guard ["55P03", "42P01"].contains(error.state) else { throw error }
+    }
+    try connection.run("ROLLBACK TO SAVEPOINT looking")
+    return state
   }
 
   private func copyKept(to session: WriteSession) throws {

@@ -1,18 +1,36 @@
-/// What growing means where tables lie on several machines.
+/// Indexes of tables that hold objects.
 extension ServerSchema {
-  /// Refuses a new unique key of a table that holds objects which share it: distributed tables have no constraint for it.
+  /// Makes an index.
   ///
-  /// - Throws: `StoreError`, `.modelConflict`.
-  func checkIsUnique(_ index: Schema.Index, on connection: any ServerConnection) throws {
-    guard distribution != nil, index.isUnique else { return }
+  /// - Throws: `StoreError`, `.modelConflict`, where objects share the values of a unique key, with their number; what
+  ///   the server throws.
+  func make(_ index: Schema.Index, _ sql: String, on connection: any ServerConnection) throws {
+    // Distributed tables have no constraint for it.
+    if index.isUnique, distribution != nil, try sharedCount(index, on: connection) > 0 {
+      throw StoreError.sharedValues(of: index, try sharedCount(index, on: connection))
+    }
+    do throws(ServerError) {
+      try connection.run("SAVEPOINT indexed; \(sql); RELEASE SAVEPOINT indexed")
+    } catch {
+      guard error.isUniqueViolation else { throw error }
+      try connection.run("ROLLBACK TO SAVEPOINT indexed")
+      throw StoreError.sharedValues(of: index, try sharedCount(index, on: connection))
+    }
+  }
+
+  /// How many objects share the values of an index.
+  private func sharedCount(
+    _ index: Schema.Index,
+    on connection: any ServerConnection
+  ) throws -> Int64 {
     let columns = index.columns.map(Schema.quoted)
-    let shared = try connection.run(
-      "SELECT 1 FROM \(Schema.quoted(index.table))"
+    var count: Int64 = 0
+    try connection.forEachRow(
+      "SELECT coalesce(sum(n), 0)::bigint FROM (SELECT count(*) AS n FROM \(Schema.quoted(index.table))"
         + " WHERE \(columns.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))"
-        + " GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1",
-      []
-    )
-    if shared > 0 { throw StoreError.sharedValues(of: index) }
+        + " GROUP BY \(columns.joined(separator: ", ")) HAVING count(*) > 1) AS shared"
+    ) { count = $0[0].number }
+    return count
   }
 }
 

@@ -61,7 +61,10 @@ extension ServerMigration {
     _ change: MigrationPlan.TableChange
   ) throws(StoreError) -> StoredValue {
     guard let number = change.sources[column.name]?.conversion else { return value }
-    guard let converted = plan.conversions[number].convert(value) else {
+    guard let converted = plan.conversions[number].convert(value),
+      new.type(of: column.name, in: change.new) != .numeric
+        || converted.string.map({ DecimalText.fitsServer($0.utf8) }) ?? true
+    else {
       throw StoreError(
         .modelConflict,
         "A value of \(change.new).\(column.name) does not convert.",

@@ -177,13 +177,7 @@ struct ServerMigration {
 
   private func makeConstraints() throws {
     for index in new.indexes where !keeps(index) {
-      try new.checkIsUnique(index, on: connection)
-      do throws(ServerError) {
-        try connection.run(new.creation(of: index))
-      } catch {
-        guard error.isUniqueViolation else { throw error }
-        throw StoreError.sharedValues(of: index)
-      }
+      try new.make(index, new.creation(of: index), on: connection)
     }
     for table in new.tables {
       for column in table.columns {

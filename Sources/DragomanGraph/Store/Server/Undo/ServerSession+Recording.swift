@@ -76,7 +76,8 @@ extension ServerSession {
         throw error
       }
       try connection.run("ROLLBACK TO SAVEPOINT noting")
-      return "the server does not let changes be noted: \(told.message)"
+      let reason = told.message.hasSuffix(".") ? String(told.message.dropLast()) : told.message
+      return "the server does not let changes be noted: \(reason)"
     }
   }
 
