@@ -26,8 +26,11 @@ constexpr size_t maximumNameCount = 64;
 }  // namespace
 
 struct JSONParser {
+  explicit JSONParser(int depth) : maximumDepth(depth) {}
+
+  const int maximumDepth;
   ondemand::parser parser;
-  Name names[maximumNameCount];
+  Name names[maximumNameCount] = {};
 };
 
 namespace {
@@ -252,7 +255,7 @@ bool Walk::root() {
 bool Walk::value(ondemand::value value, int depth, uint32_t key, uint32_t keyLength) {
   std::string_view token = value.raw_json_token();
   const char *start = token.data();
-  if (depth > JSON_MAX_DEPTH) return fail(JSON_DEPTH, start);
+  if (depth > parser.maximumDepth) return fail(JSON_DEPTH, start);
   if (reinterpret_cast<const uint8_t *>(start) >= end) return fail(JSON_INCOMPLETE, end);
   size_t self = count;
   TapeNode *node = append(TAPE_NULL, start);
@@ -386,7 +389,9 @@ void locate(Failure &failure, const uint8_t *start, const uint8_t *end) {
 
 extern "C" {
 
-JSONParser *jsonParserCreate(void) { return new (std::nothrow) JSONParser(); }
+JSONParser *jsonParserCreate(int maximumDepth) {
+  return new (std::nothrow) JSONParser(maximumDepth);
+}
 
 void jsonParserDestroy(JSONParser *parser) { delete parser; }
 

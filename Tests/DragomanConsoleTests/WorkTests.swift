@@ -293,6 +293,9 @@ import Testing
     let browser = try TestBrowser(folder.console(rejects: ["hello.ndjson", "none.ndjson"]))
     let page = try browser.page("/rejects")
     #expect(page.contains("role=\"alert\"") && page.contains("Nothing is rejected."))
+    let file = (try browser.json("/rejects.json")["files"] as? [[String: Any]])?.first
+    #expect(file?["count"] is NSNull && file?["isCountComplete"] as? Bool == false)
+    #expect((file?["error"] as? [String: Any])?["code"] as? String == "json.syntax")
     #expect(browser.get("/rejects/0/9").status >= 400)
     #expect(browser.get("/rejects/7/1").status == 404)
   }

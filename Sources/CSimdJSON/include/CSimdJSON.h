@@ -47,8 +47,9 @@ enum {
 // A parser with its reusable memory. Not thread-safe.
 typedef struct JSONParser JSONParser;
 
+// Makes a parser of texts that nest no deeper; JSON_MAX_DEPTH and a few more are possible.
 // Returns NULL when there is no memory.
-JSONParser *jsonParserCreate(void);
+JSONParser *jsonParserCreate(int maximumDepth);
 void jsonParserDestroy(JSONParser *parser);
 
 // How many bytes behind the text must be readable (their values do not matter).
@@ -64,7 +65,7 @@ typedef enum JSONStatus {
   JSON_SURROGATE = 5,       // an escaped surrogate without its pair
   JSON_NUMBER = 6,          // a number against RFC 8259's grammar
   JSON_LITERAL = 7,         // neither true, false nor null
-  JSON_DEPTH = 8,           // nested deeper than JSON_MAX_DEPTH
+  JSON_DEPTH = 8,           // nested deeper than the parser admits
   JSON_TRAILING = 9,        // something behind the value
   JSON_INCOMPLETE = 10,     // the text ends inside the value
   JSON_NODES = 11,          // the tape is full: enlarge and call again
@@ -72,7 +73,7 @@ typedef enum JSONStatus {
   JSON_EMPTY = 13           // nothing but white space
 } JSONStatus;
 
-// Below simdjson's own limit, which its debug builds assert.
+// The levels of a feed: below simdjson's own limit of 1024, which its debug builds assert.
 enum { JSON_MAX_DEPTH = 1000 };
 
 // Parses one whole JSON text, validating every byte of it, and appends its nodes to the tape.

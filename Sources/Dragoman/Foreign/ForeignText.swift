@@ -1,4 +1,5 @@
 import CSimdJSON
+import DragomanGraph
 
 /// Foreign values in words, for messages.
 enum ForeignText {
@@ -35,7 +36,7 @@ enum ForeignText {
     case TAPE_FALSE: return "false"
     case TAPE_TRUE: return "true"
     case TAPE_NUMBER, TAPE_DATE: return shortened(text(node, batch))
-    case TAPE_DATA: return "\(node.length) bytes"
+    case TAPE_DATA: return MessageWords.count(Int(node.length), "byte")
     default: return "\"\(shortened(text(node, batch)))\""
     }
   }

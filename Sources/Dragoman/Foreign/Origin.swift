@@ -39,10 +39,20 @@ struct RejectPlace: Sendable, Hashable {
   /// The line of what was wrong, from 1, and its byte, from 0.
   let line: Int
   let byte: Int
-  /// The line that the record began on, from 1.
+  /// The line that the record began on, from 1, and its first byte, from 0.
   let recordLine: Int
-  /// What stands in the line behind the record and tells its surroundings, as members of JSON.
-  let context: [UInt8]
+  let recordByte: Int
+  /// What was wrong: the code, the entity, the attribute and its path, each from where it is known.
+  let reason: [String?]
+  /// The members of the line that do not tell what was wrong, the record among them, as JSON, each behind a comma.
+  let members: [UInt8]
+
+  /// Whether an issue is what was wrong.
+  func isOf(_ issue: ImportIssue) -> Bool {
+    [issue.code.rawValue, issue.entity, issue.attribute, issue.path].elementsEqual(reason) {
+      ($0.map { Array($0.utf8) }) == ($1.map { Array($0.utf8) })
+    }
+  }
 }
 
 /// The declarations of namespaces around the records of a document, from some place of the source on.

@@ -92,6 +92,8 @@ final class RecordBatch {
 
   /// The declarations of namespaces around XML records, by the place from which on they hold.
   var scopes: [XMLScope] = []
+  /// The document type declaration of the document, where records of XML need it (`XMLDoctype`).
+  var doctype: [UInt8]?
   /// Where records of a rejects file stood in their feeds, by the records' numbers; empty for feeds.
   var retried: [Int: RejectPlace] = [:]
 
@@ -134,6 +136,7 @@ final class RecordBatch {
     failures.removeAll()
     document = nil
     scopes.removeAll()
+    doctype = nil
     retried.removeAll()
     lineBreak = UInt8(ascii: "\n")
     isText = true

@@ -152,7 +152,7 @@ struct ModelDrawing {
           Pair(
             left: left,
             right: right,
-            title: "\(entity.name) is a \(parent)",
+            title: "\(entity.name) is \(MessageWords.withArticle(parent))",
             name: "is a",
             leftMark: "",
             rightMark: "",

@@ -85,7 +85,7 @@ struct ModelPage {
   private static func section(_ entity: Entity) -> EntitySection {
     let keys = Set(entity.uniqueKeys.flatMap { $0 })
     var facts = ["table \(entity.table)"]
-    if let parent = entity.parent { facts.append("is a \(parent)") }
+    if let parent = entity.parent { facts.append("is \(MessageWords.withArticle(parent))") }
     facts += entity.uniqueKeys.map { "unique \($0.joined(separator: " + "))" }
     facts += entity.indexes.map { "index on \($0.joined(separator: " + "))" }
     return EntitySection(
@@ -130,10 +130,14 @@ struct ModelPage {
     if let most = bounds.maximum, let text = ShownValue.text(most, attribute) {
       rules.append("at most \(text)")
     }
-    if let length = bounds.minimumLength { rules.append("\(length) characters or more") }
-    if let length = bounds.maximumLength { rules.append("\(length) characters or fewer") }
+    if let length = bounds.minimumLength {
+      rules.append("\(MessageWords.count(length, "character")) or more")
+    }
+    if let length = bounds.maximumLength {
+      rules.append("\(MessageWords.count(length, "character")) or fewer")
+    }
     if let pattern = bounds.pattern { rules.append("matches \(pattern)") }
-    if let scale = bounds.scale { rules.append("\(scale) decimals") }
+    if let scale = bounds.scale { rules.append(MessageWords.count(scale, "decimal")) }
     if let values = attribute.allowedValues {
       rules.append("one of \(values.prefix(20).joined(separator: ", "))")
     }

@@ -7,8 +7,10 @@ extension FeedReading {
   /// - Returns: How many bytes it had; nil when the import is to stop.
   func readRejects(_ path: String, plans: inout [ForeignFormat: CompiledPlan]) throws -> Int? {
     let lines = try RejectLines(path)
-    let reader = try RejectedRecordReader(limit: recordLimit)
+    let reader = try RejectedRecordReader()
     var absent: [String: Int] = [:]
+    var paths: [ForeignFormat: [ForeignPath]] = [:]
+    var missing: [String: Int] = [:]
     var byteCount = 0
     var line = try lines.next()
     while let first = line {
@@ -33,7 +35,18 @@ extension FeedReading {
         try reader.add(next, to: batch.records)
         line = try lines.next()
       }
+      if paths[format] == nil { paths[format] = plan.plan.documentPaths }
+      for path in paths[format] ?? [] where !batch.records.hasDocument(at: path) {
+        missing[path.text, default: 0] += batch.records.records.count
+      }
       hand(batch, of: plan, index, byteCount: byteCount)
+    }
+    for (path, count) in missing.sorted(by: { $0.key < $1.key }) {
+      let (lines, hold) = count == 1 ? ("line", "does") : ("lines", "do")
+      notices.add(
+        "\(count) \(lines) of the rejects file \(hold) not hold \(path): the feed had none, or the map did not ask"
+          + " for it when the records were rejected"
+      )
     }
     for (reason, count) in absent.sorted(by: { $0.key < $1.key }) {
       notices.add("\(count) \(count == 1 ? "reject stays" : "rejects stay"): \(reason)")
@@ -43,19 +56,20 @@ extension FeedReading {
 
   /// Why a record is read by nothing.
   private func absence(of line: RejectLine) -> String {
-    let isStrange = !map.entities.contains { $0.isCalled(line.entity) }
+    let isStrange = !map.entities.contains { $0.isCalled(line.recordEntity) }
     let hasSource = map.sources.contains { source in
       line.source.map { hasSameBytes(source.name, $0) } ?? true
     }
     return isStrange && hasSource
-      ? "the map has no entity \(line.entity)"
-      : "the map has no source for \(line.source ?? line.entity)"
+      ? "the map has no entity \(line.recordEntity)"
+      : "the map has no source for \(line.source ?? line.recordEntity)"
   }
 
   /// Maps the records of a batch, and hands it over.
   private func hand(_ batch: DraftBatch, of plan: CompiledPlan, _ source: Int, byteCount: Int) {
     batch.records.arenaLimit = batch.records.arenaEnd + recordLimit.byteCount
-    batch.records.recordByteLimit = recordLimit.byteCount
+    // Besides its line, which is longer than the record was.
+    batch.records.recordByteLimit = recordLimit.byteCount + 2 * batch.records.sourceCount
     plan.mappers[source].use.beginInput()
     for index in batch.records.records.indices { plan.mappers[source].map(index, into: batch) }
     batch.plan = plan.plan
@@ -70,9 +84,14 @@ extension FeedReading {
     of line: RejectLine,
     _ plans: inout [ForeignFormat: CompiledPlan]
   ) throws -> (ForeignFormat, Int)? {
-    guard let wanted = line.source ?? fittingSource(line) else { return nil }
-    let declared = map.sources.first { $0.name.utf8.elementsEqual(wanted.utf8) }
-    guard map.sources.isEmpty || declared != nil else { return nil }
+    let known = line.source.flatMap { name in map.sources.first { hasSameBytes($0.name, name) } }
+    // A map without sources calls its own by the format: it may have got some since.
+    let isUnnamed =
+      line.source == nil || !map.sources.isEmpty && line.source == line.format?.rawValue
+    let declared = known ?? (isUnnamed ? fittingSource(line) : nil)
+    guard let wanted = declared?.name ?? line.source, map.sources.isEmpty || declared != nil else {
+      return nil
+    }
     guard let format = line.format ?? declared?.format else { return nil }
     if plans[format] == nil {
       do {
@@ -84,21 +103,30 @@ extension FeedReading {
     }
     guard let plan = plans[format] else { return nil }
     let index = plan.plan.sources.firstIndex { $0.name.utf8.elementsEqual(wanted.utf8) }
-    guard let index, plan.plan.canHave(line.entity, in: index) else { return nil }
+    guard let index, plan.plan.canHave(line.recordEntity, in: index) else { return nil }
     return (format, index)
   }
 
   /// The only source that a line without one can be of.
-  private func fittingSource(_ line: RejectLine) -> String? {
+  private func fittingSource(_ line: RejectLine) -> SourceMap? {
     let fitting = map.sources.filter { source in
-      (source.format == .xml) == (line.text != nil)
-        && (source.entity == line.entity || map.sources.count == 1)
+      (line.format.map(source.reads) ?? ((source.format == .xml) == (line.text != nil)))
+        && (hasSameBytes(source.entity, line.recordEntity) || map.sources.count == 1)
     }
-    return fitting.count == 1 ? fitting[0].name : nil
+    return fitting.count == 1 ? fitting[0] : nil
   }
 }
 
 extension ImportPlan {
+  /// The paths of what stands before the records; lines of CSV and NDJSON have nothing there.
+  fileprivate var documentPaths: [ForeignPath] {
+    guard format == .json || format == .xml else { return [] }
+    var texts: Set<String> = []
+    return entities.flatMap(\.paths).filter {
+      $0.root == .document && texts.insert($0.text).inserted
+    }
+  }
+
   /// Whether a record of a source can be, or hold, an object of an entity: what another map calls by the same name
   /// is something else.
   fileprivate func canHave(_ entity: String, in source: Int) -> Bool {

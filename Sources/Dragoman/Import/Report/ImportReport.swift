@@ -55,7 +55,7 @@ public struct ImportReport: Sendable, Hashable {
     public var linked = 0
     /// Links removed.
     public var unlinked = 0
-    /// References to objects that were not there in the end.
+    /// References of records to objects that were not there in the end.
     public var unresolved = 0
 
     /// Makes zeros.

@@ -1,3 +1,4 @@
+import DragomanGraph
 import Synchronization
 
 /// What the reading thread has to say to the writing one, which reports it.
@@ -58,7 +59,8 @@ final class NoticeLog: Sendable {
       guard !notice.inputs.isEmpty else { return notice.text }
       let others = notice.inputs.count - Self.namedInputCount
       return notice.inputs.prefix(Self.namedInputCount).joined(separator: ", ")
-        + (others > 0 ? " and \(others) more inputs" : "") + ": " + notice.text
+        + (others > 0 ? " and \(MessageWords.count(others, "more input"))" : "") + ": "
+        + notice.text
     }
   }
 

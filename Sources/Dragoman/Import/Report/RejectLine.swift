@@ -18,6 +18,7 @@ public struct RejectLine: Sendable {
   public private(set) var line = 0
   private var byte = 0
   private var recordLine: Int?
+  private var recordByte: Int?
   /// The record's number in its feed, from 0.
   public private(set) var index = 0
   /// The entity of what was wrong; a nested record's, where it is in one.
@@ -34,26 +35,38 @@ public struct RejectLine: Sendable {
   public private(set) var value: String?
   /// The record's unique key, as far as it was known.
   public private(set) var key: String?
+  /// The entity of the record itself, in which that of what was wrong may be nested.
+  public var recordEntity: String { sourceEntity ?? entity }
+  private var sourceEntity: String?
   /// Whether the record is source text, of XML or of what could not be read, rather than JSON.
-  public var isSourceText: Bool { text != nil }
+  public var isSourceText: Bool { text != nil || recordBytes != nil }
   /// Whether it is a row of CSV whose cells could not be told apart: an object of its columns may take its place.
-  package var isRowText: Bool { text != nil && format == .csv }
+  package var isRowText: Bool { isSourceText && format == .csv }
   /// What helps with such a row.
   package static let rowHelp =
     "a row alone does not tell its columns: put an object of them, {\"column\":\"text\"}, in its place"
+  /// What helps with a record that is no UTF-8.
+  package static let bytesHelp =
+    "its bytes that are no UTF-8 stand here as \\xE9: put the letters in their place, or name the encoding in the source of"
+    + " the map, and try it as it is"
   /// The source of the map that the record was one of; nil in files of older versions.
   public private(set) var source: String?
   /// The format that it was read as; nil as `source` is.
   private(set) var format: ForeignFormat?
   /// The text of a record that is a string: one of XML, or one that could not be read.
   private(set) var text: String?
+  /// The bytes of a record that is no UTF-8; nil: it is text, or JSON.
+  public private(set) var recordBytes: [UInt8]?
   /// What `$root` paths ask for, as JSON; of a record of XML as XML.
   private(set) var root: [UInt8]?
   /// The namespaces around a record of XML.
   private(set) var namespaces: [(prefix: String, uri: String)] = []
 
-  /// The members that tell what was around the record, as they are.
-  private var context: [UInt8] = []
+  /// What the document of a record of XML declares of attributes and entities.
+  private(set) var doctype: String?
+
+  /// The members that do not tell what was wrong, as they are.
+  private var members: [UInt8] = []
 
   /// Where the record stood.
   var place: RejectPlace {
@@ -62,7 +75,9 @@ public struct RejectLine: Sendable {
       line: line,
       byte: byte,
       recordLine: recordLine ?? line,
-      context: context
+      recordByte: recordByte ?? byte,
+      reason: [code, entity, attribute, path],
+      members: members
     )
   }
 
@@ -80,16 +95,24 @@ public struct RejectLine: Sendable {
     let batch = RecordBatch()
     batch.file = path
     batch.line = number
-    let count = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
-    let root = try parser.parse(batch, start: batch.appendSource(bytes), length: count)
-    var isWhole = false
+    let root = try Self.parse(bytes, into: batch, parser)
+    var names: Set<String> = []
     if Int(batch.nodes[Int(root)].kind) == TAPE_OBJECT {
       batch.forEachChild(of: root) { child, node in
-        if batch.text(node.key, node.keyLength) == "record" { isWhole = true }
-        read(child, node, in: batch)
+        let name = batch.text(node.key, node.keyLength)
+        names.insert(name)
+        read(name, child, node, in: batch)
+      }
+      // A record that somebody has put there counts, not what it was.
+      if names.contains("record") { recordBytes = nil }
+      batch.forEachChild(of: root) { child, node in
+        let name = batch.text(node.key, node.keyLength)
+        if Self.reasonNames.contains(name) || name == "recordBytes" && recordBytes == nil { return }
+        Self.append(name, to: &members)
+        batch.appendJSON(of: child, to: &members)
       }
     }
-    guard isWhole, !file.isEmpty else {
+    guard names.contains("record") || recordBytes != nil, !file.isEmpty else {
       throw ReadError(
         .rejects,
         "This is no line of a rejects file: it has no `file` or no `record`.",
@@ -99,21 +122,59 @@ public struct RejectLine: Sendable {
     }
   }
 
-  private mutating func read(_ child: UInt32, _ node: TapeNode, in batch: RecordBatch) {
+  /// The members that tell what was wrong, and where: they are written anew.
+  private static let reasonNames: Set<String> = [
+    "file", "line", "byte", "index", "entity", "key", "code", "attribute", "path", "value",
+    "message",
+    "recordEntity", "recordLine", "recordByte",
+  ]
+
+  /// Parses a line: its record may nest as deep as one of a feed.
+  private static func parse(
+    _ bytes: [UInt8],
+    into batch: RecordBatch,
+    _ parser: JSONText
+  ) throws(ReadError) -> UInt32 {
+    let count = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
+    do throws(ReadError) {
+      return try parser.parse(batch, start: batch.appendSource(bytes), length: count)
+    } catch {
+      guard error.code == .encoding else { throw error }
+      var error = error
+      error.help = "a rejects file is UTF-8: save it as that"
+      throw error
+    }
+  }
+
+  private static func append(_ name: String, to members: inout [UInt8]) {
+    members.append(UInt8(ascii: ","))
+    appendString(name, to: &members)
+    members.append(UInt8(ascii: ":"))
+  }
+
+  private static func appendString(_ text: String, to json: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &json) }
+  }
+
+  private mutating func read(
+    _ name: String,
+    _ child: UInt32,
+    _ node: TapeNode,
+    in batch: RecordBatch
+  ) {
     let string =
       Int(node.kind) == TAPE_STRING ? batch.text(node.text, node.length) : nil
     let number =
       Int(node.kind) == TAPE_NUMBER ? Int(batch.text(node.text, node.length)) : nil
-    let name = batch.text(node.key, node.keyLength)
-    if ["name", "root", "namespaces"].contains(name) {
-      context += ",\"\(name)\":".utf8
-      batch.appendJSON(of: child, to: &context)
-    }
     switch name {
     case "file": file = string ?? ""
     case "line": line = max(0, number ?? 0)
     case "byte": byte = max(0, number ?? 0)
-    case "recordLine": recordLine = number
+    case "recordLine": recordLine = number.map { max(0, $0) }
+    case "recordByte": recordByte = number.map { max(0, $0) }
+    case "recordEntity": sourceEntity = string
+    case "recordBytes": recordBytes = string.flatMap { Data(base64Encoded: $0) }.map { Array($0) }
     // As far as a number of records can go.
     case "index": index = min(max(0, number ?? 0), Int.max - 1)
     case "entity": entity = string ?? ""
@@ -126,6 +187,7 @@ public struct RejectLine: Sendable {
     case "source": source = string
     case "format": format = string.flatMap { ForeignFormat(rawValue: $0) }
     case "record": text = string
+    case "doctype": doctype = string
     case "root":
       if let string {
         root = Array(string.utf8)
@@ -149,28 +211,51 @@ public struct RejectLine: Sendable {
 extension RejectLine {
   /// The record as people edit it: its source text, or JSON on one line, every number spelled as it came.
   ///
+  /// Bytes that are no text stand in it by their numbers, `\xE9`: that is no JSON, and is not taken for it.
+  ///
   /// - Returns: The text.
   /// - Throws: `ReadError` where there is no memory for it.
   public func record() throws(ReadError) -> String {
     if let text { return text }
+    if let recordBytes { return Self.spelled(recordBytes) }
     var record: [UInt8] = []
     try forEachMember { name, json in if name == "record" { record = json } }
     return String(decoding: record, as: UTF8.self)
   }
 
+  private static func spelled(_ bytes: [UInt8]) -> String {
+    var text = ""
+    var parser = Unicode.UTF8.ForwardParser()
+    var rest = bytes.makeIterator()
+    var place = 0
+    while true {
+      switch parser.parseScalar(from: &rest) {
+      case .valid(let scalar):
+        text.unicodeScalars.append(Unicode.UTF8.decode(scalar))
+        place += scalar.count
+      case .error(let length):
+        for byte in bytes[place..<place + length] {
+          text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+        place += length
+      case .emptyInput: return text
+      }
+    }
+  }
+
   /// The line with another record in place of its own, to be imported again.
+  ///
+  /// What `record()` says of bytes that are no text leaves them as they are.
   ///
   /// - Parameter text: The record: JSON, or source text where the line has that (`isSourceText`); in place of a row of CSV
   ///   that could not be read, a JSON object of its columns.
   /// - Returns: The bytes of the line, with a line feed.
   /// - Throws: `ReadError`, `.json` with the place for what is no JSON.
   public func replacingRecord(with text: String) throws(ReadError) -> [UInt8] {
+    if let recordBytes, Self.isSame(text, Self.spelled(recordBytes)) { return bytes }
     var record: [UInt8] = []
     if isSourceText, !isRowText || text.drop(while: \.isWhitespace).first != "{" {
-      var text = text
-      text.withUTF8 {
-        JSONString.append(UnsafeRawBufferPointer($0), to: &record)
-      }
+      Self.appendString(text, to: &record)
     } else {
       let batch = RecordBatch()
       batch.file = "record"
@@ -181,19 +266,28 @@ extension RejectLine {
     }
     var line: [UInt8] = []
     try forEachMember { name, json in
-      line += line.isEmpty ? "{\"".utf8 : ",\"".utf8
-      line += name.utf8
-      line += "\":".utf8
-      line += name == "record" ? record : json
+      // Where both stand there, the record counts.
+      if name == "recordBytes", recordBytes == nil { return }
+      let isRecord = name == "record" || name == "recordBytes"
+      Self.append(isRecord ? "record" : name, to: &line)
+      line += isRecord ? record : json
     }
+    line[0] = UInt8(ascii: "{")
     return line + Array("}\n".utf8)
+  }
+
+  /// Whether two texts are the same but for the white space at their ends.
+  private static func isSame(_ text: String, _ other: String) -> Bool {
+    func end(_ text: String) -> String.SubSequence {
+      text[..<(text.lastIndex { !$0.isWhitespace }.map(text.index(after:)) ?? text.startIndex)]
+    }
+    return end(text).utf8.elementsEqual(end(other).utf8)
   }
 
   /// Lends each member of the line, its value as JSON.
   private func forEachMember(_ body: (String, [UInt8]) -> Void) throws(ReadError) {
     let batch = RecordBatch()
-    let count = bytes.last == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
-    let root = try JSONText().parse(batch, start: batch.appendSource(bytes), length: count)
+    let root = try Self.parse(bytes, into: batch, JSONText(around: 1))
     batch.forEachChild(of: root) { child, node in
       var json: [UInt8] = []
       batch.appendJSON(of: child, to: &json)
@@ -234,7 +328,7 @@ public final class RejectLines {
       )
     }
     self.lines = lines
-    parser = try JSONText()
+    parser = try JSONText(around: 1)
   }
 
   /// The next line that is not blank.
@@ -246,6 +340,17 @@ public final class RejectLines {
       number += 1
       // An editor may have written it.
       if number == 1, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+      if number == 1,
+        bytes.starts(with: [0x1F, 0x8B]) || bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
+      {
+        let (name, tool) = bytes[0] == 0x1F ? ("gzip", "gunzip") : ("zstd", "unzstd")
+        throw ReadError(
+          .format,
+          "\(path) is \(name) data, and a rejects file is plain text.",
+          at: Origin(file: path, line: 1, column: 1, byte: 0),
+          help: "unpack it first: \(tool)"
+        )
+      }
       if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }) { continue }
       return try RejectLine(bytes, number: number, of: path, parser)
     }

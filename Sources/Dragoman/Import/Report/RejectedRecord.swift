@@ -1,5 +1,6 @@
 import CSimdJSON
 import DragomanGraph
+import Foundation
 
 /// Who writes down rejected records.
 protocol RejectsOutput: AnyObject {
@@ -11,62 +12,75 @@ protocol RejectsOutput: AnyObject {
 
 /// A rejected record as a rejects file has it: as it came, with all that its map can ask for besides.
 ///
-/// JSON and rows of CSV are values, everything else is a string of its source text. Behind the record stand what
-/// it needs to be read again for itself: the source and its format, and where they are not plain `$key`, what
-/// `$root` paths ask for, the namespaces around it, and its line.
+/// JSON and rows of CSV are values, everything else is a string of its source text, or its bytes where they are
+/// no text. Behind the record stand what it needs to be read again for itself: the source and its format, and
+/// where they are not plain `$key`, what `$root` paths ask for, the namespaces around it, what its document
+/// declares, and its place. One that is rejected again has what stood in its line.
 struct RejectedRecord {
-  /// The line from the value of `record` on.
+  /// The members of the line from that of the record on.
   let bytes: [UInt8]
-  /// The line of the rejects file that it comes from, from 1; nil where it comes from a feed.
-  let number: Int?
+  /// The entity of its source; nil: nobody knows.
+  let entity: String?
+  /// The line that it begins on, from 1, and its first byte, from 0.
+  let line: Int
+  let byte: Int
+  /// Where it stood in a rejects file that is read again; nil: it comes from a feed.
+  let again: RejectPlace?
 
   /// What records of XML stand in when they are read again.
   static let wrapperNamespace = "urn:dragoman:records"
 
   init(_ record: RecordBatch.Record, in batch: DraftBatch) {
     let records = batch.records
+    entity = batch.plan?.sources[record.source].entity.name
+    again = records.retried[record.number]
+    if let again {
+      (bytes, line, byte) = (again.members, again.recordLine, again.recordByte)
+      return
+    }
+    let origin = records.origin(at: record.start, record: nil)
+    (line, byte) = (origin.line, origin.byte)
     var bytes: [UInt8] = []
     if record.node != RecordBatch.malformedNode, !records.isXML {
+      bytes += ",\"record\":".utf8
       records.appendJSON(of: record.node, to: &bytes)
     } else {
-      Self.append(String(decoding: records.sourceText(of: record), as: UTF8.self), to: &bytes)
+      Self.append(text: records.sourceText(of: record), to: &bytes)
     }
     if let plan = batch.plan {
       Self.append("source", plan.sources[record.source].name, to: &bytes)
       Self.append("format", plan.format.rawValue, to: &bytes)
-      if plan.asksForLines, records.isText {
-        bytes += ",\"recordLine\":\(records.line(of: record))".utf8
-      }
     }
-    if let place = records.retried[record.number] {
-      // As it was, also of what could not be read.
-      self.bytes = bytes + place.context
-      number = place.number
-      return
-    }
-    if record.keyLength > 0, !records.isXML {
+    // A name may be empty; nothing has place 0.
+    if record.key > 0, !records.isXML {
       Self.append("name", records.text(record.key, record.keyLength), to: &bytes)
     }
     if let root = records.document {
+      let parts = batch.plan?.documentParts ?? .all
+      bytes += ",\"root\":".utf8
       if records.isXML {
-        Self.append("root", XMLText(of: root, in: records).text, to: &bytes)
+        Self.append(XMLText(of: root, in: records, parts).text, to: &bytes)
       } else {
-        bytes += ",\"root\":".utf8
-        records.appendJSON(of: root, to: &bytes)
+        parts.appendJSON(of: root, in: records, to: &bytes)
       }
     }
     if let scope = records.scopes.last(where: { $0.start <= record.start }) {
       Self.append(scope, to: &bytes)
     }
+    if let doctype = records.doctype {
+      Self.append("doctype", String(decoding: doctype, as: UTF8.self), to: &bytes)
+    }
     self.bytes = bytes
-    number = records.retried[record.number]?.number
   }
 
   /// Appends the whole line of a reject, with its line feed.
   func appendLine(of issue: ImportIssue, to line: inout [UInt8]) {
+    var place = (line: issue.origin.line, byte: issue.origin.byte)
+    // Of what was wrong once, the place is known; of what is wrong now, that of the record.
+    if let again, !again.isOf(issue) { place = (self.line, byte) }
     line += "{\"file\":".utf8
     Self.append(issue.origin.file, to: &line)
-    line += ",\"line\":\(issue.origin.line),\"byte\":\(issue.origin.byte)".utf8
+    line += ",\"line\":\(place.line),\"byte\":\(place.byte)".utf8
     line += ",\"index\":\((issue.origin.record ?? 1) - 1)".utf8
     let members = [
       ("entity", issue.entity), ("key", issue.key), ("code", issue.code.rawValue),
@@ -74,12 +88,28 @@ struct RejectedRecord {
       ("message", issue.message),
     ]
     for (name, value) in members { Self.append(name, value, to: &line) }
-    line += ",\"record\":".utf8
     line += bytes
+    if let entity, !hasSameBytes(entity, issue.entity) {
+      Self.append("recordEntity", entity, to: &line)
+    }
+    if self.line != place.line { line += ",\"recordLine\":\(self.line)".utf8 }
+    if byte != place.byte { line += ",\"recordByte\":\(byte)".utf8 }
     line += "}\n".utf8
   }
 
   // MARK: - JSON
+
+  /// Appends the record where it is source text.
+  private static func append(text: [UInt8], to json: inout [UInt8]) {
+    let isText = text.withUnsafeBufferPointer { bytes in
+      bytes.baseAddress.map { isUTF8($0, bytes.count) } ?? true
+    }
+    if isText {
+      append("record", String(decoding: text, as: UTF8.self), to: &json)
+    } else {
+      append("recordBytes", Data(text).base64EncodedString(), to: &json)
+    }
+  }
 
   private static func append(_ scope: XMLScope, to json: inout [UInt8]) {
     var uris: [(prefix: String, uri: String)] = []

@@ -8,6 +8,8 @@ import Foundation
 ///
 /// The file is emptied with the first batch, not before: a run that fails over its inputs leaves the
 /// rejects of the run before. From then on it has all rejects so far, whatever becomes of the run.
+///
+/// Large because it knows what it has found in the file, and what of it is its own.
 package final class RejectsFile: RejectsOutput {
   let path: String
   private let descriptor: Int32
@@ -34,15 +36,42 @@ package final class RejectsFile: RejectsOutput {
   private(set) var byteCount: off_t = 0
   /// A hash of these lines.
   private(set) var hash = FeedHash()
+  /// Hashes of lines that are there, and that this import may come to write once more.
+  private var known: Set<UInt64> = []
   private var buffer: [UInt8] = []
 
-  /// What such a file looks like: its first line starts with the place of a reject.
-  private static let form = OutputPlace.Form("a rejects file", lookingAt: 16 << 10) { start in
-    let line = start.prefix { $0 != UInt8(ascii: "\n") }
-    return line.starts(with: "{\"file\":".utf8)
-      && [",\"line\":", ",\"byte\":", ",\"index\":", ",\"entity\":"].allSatisfy {
-        String(decoding: line, as: UTF8.self).contains($0)
+  /// What such a file looks like: its first line is an object that has the place of a reject, however it is spaced and
+  /// sorted.
+  private static let form = OutputPlace.Form("a rejects file", lookingAt: 1 << 20) { start in
+    ["file", "line", "byte", "index", "entity"].allSatisfy(memberNames(of: start).contains)
+  }
+
+  /// The names in the object on the first line that is not blank, as far as the bytes go.
+  private static func memberNames(of start: [UInt8]) -> Set<String> {
+    let text = start.starts(with: [0xEF, 0xBB, 0xBF]) ? start.dropFirst(3) : start[...]
+    let line = text.drop { [0x20, 0x09, 0x0D, 0x0A].contains($0) }.prefix { $0 != 0x0A }
+    var names: Set<String> = []
+    guard line.first == UInt8(ascii: "{") else { return names }
+    var depth = 0
+    var (isString, isEscaped) = (false, false)
+    var string: [UInt8] = []
+    for byte in line {
+      switch byte {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\") where isString: isEscaped = true
+      case UInt8(ascii: "\""):
+        if !isString { string.removeAll(keepingCapacity: true) }
+        isString.toggle()
+      case _ where isString: if depth == 1 { string.append(byte) }
+      case UInt8(ascii: ":") where depth == 1: names.insert(String(decoding: string, as: UTF8.self))
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return names }
+      default: break
       }
+    }
+    return names
   }
 
   /// Whether a file holds rejects of an earlier run.
@@ -74,6 +103,13 @@ package final class RejectsFile: RejectsOutput {
       if descriptor >= 0 { flock(descriptor, LOCK_SH) }
     case .file(let target, _):
       descriptor = Self.openShared(target)
+      if descriptor < 0, errno == EWOULDBLOCK {
+        throw ImportError(
+          .output,
+          "A retry is writing the rejects file \(path).",
+          help: "run it again when that has ended"
+        )
+      }
     case .stream:
       // A pipe that nobody reads is an error, not a wait.
       descriptor = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
@@ -87,10 +123,25 @@ package final class RejectsFile: RejectsOutput {
   }
 
   /// Opens a file, and keeps others from replacing it until it is closed (`RejectsReplacement`).
+  ///
+  /// - Returns: -1 where that fails; with `EWOULDBLOCK` where somebody is replacing it, and does not end soon: the
+  ///   database is locked meanwhile.
   private static func openShared(_ path: String) -> Int32 {
+    let deadline = ContinuousClock.now + .seconds(2)
     while true {
       let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-      guard descriptor >= 0, flock(descriptor, LOCK_SH) == 0 else { return descriptor }
+      guard descriptor >= 0 else { return descriptor }
+      if flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
+        // A file system without locks has none that would be held.
+        guard errno == EWOULDBLOCK else { return descriptor }
+        close(descriptor)
+        guard ContinuousClock.now < deadline else {
+          errno = EWOULDBLOCK
+          return -1
+        }
+        Thread.sleep(forTimeInterval: 0.02)
+        continue
+      }
       // Who replaced it just now has left the old file behind.
       var (own, named) = (stat(), stat())
       guard fstat(descriptor, &own) == 0, lstat(path, &named) == 0,
@@ -107,22 +158,73 @@ package final class RejectsFile: RejectsOutput {
     if case .absent = place, !isBegun { unlink(target) }
   }
 
-  /// Goes on behind the lines that a stopped import had committed; what stands behind them goes.
+  /// How long a file is, and the hash of its lines.
+  struct Extent: Equatable {
+    let byteCount: Int
+    let hash: UInt64?
+  }
+
+  /// What became of the lines that a stopped import had left.
+  enum Left {
+    /// They are there.
+    case whole
+    /// The file is gone, or empty: it begins anew.
+    case gone
+    /// They are others by now, or more: all of them stay.
+    case changed
+  }
+
+  /// Goes on behind the lines of a stopped import.
+  ///
+  /// What stands behind those that it had committed is of records that are read again: it goes. But a file that somebody
+  /// has changed meanwhile loses nothing: what is to be written goes behind all its lines, except for what stands there.
   ///
   /// - Parameters:
-  ///   - byteCount: How long the file was then.
-  ///   - hash: The hash of its lines.
-  /// - Returns: Whether they are there; if not, the file begins anew.
+  ///   - committed: What the file was at the last commit.
+  ///   - end: What it was left as; nil: nobody knows.
+  /// - Returns: What of it is there.
   /// - Throws: `.inputOutput` when the file cannot be read: what was committed may be there.
-  func goOn(behind byteCount: Int, _ hash: UInt64?) throws(ImportError) -> Bool {
+  func goOn(behind committed: Extent, leftAs end: Extent?) throws(ImportError) -> Left {
     goesOn = true
-    if byteCount == 0 { return true }
-    guard case .file = place, let found = try lines(of: byteCount), found.value == hash else {
-      return false
+    var file = stat()
+    guard case .file = place, fstat(descriptor, &file) == 0, file.st_size > 0 else {
+      return committed.byteCount == 0 ? .whole : .gone
     }
-    self.byteCount = off_t(byteCount)
-    self.hash = found
-    return true
+    let size = Int(file.st_size)
+    let found = size < committed.byteCount ? nil : try lines(of: committed.byteCount)
+    let isThere = found != nil && (committed.byteCount == 0 || found?.value == committed.hash)
+    if let found, isThere {
+      var isLeft = size == committed.byteCount
+      if !isLeft, size == end?.byteCount { isLeft = try lines(of: size)?.value == end?.hash }
+      if isLeft {
+        (byteCount, hash) = (off_t(committed.byteCount), found)
+        return .whole
+      }
+    }
+    try keepAll()
+    return isThere && end == nil ? .whole : .changed
+  }
+
+  /// Goes on behind all lines, but for the rest of one that was broken off.
+  private func keepAll() throws(ImportError) {
+    guard let lines = LineReader(target) else { throw failure(errno, "read") }
+    while let line = lines.next() {
+      let isWhole = line.last == UInt8(ascii: "\n")
+      // The last line of an editor may have no end.
+      if !isWhole, !Self.isObject(line) { break }
+      var hash = FeedHash()
+      hash.addBytes(isWhole ? line : line + [UInt8(ascii: "\n")])
+      known.insert(hash.value)
+      self.hash.addBytes(line)
+      byteCount += off_t(line.count)
+      if !isWhole { buffer = [UInt8(ascii: "\n")] }
+    }
+    if lines.hasFailed { throw failure(EIO, "read") }
+  }
+
+  /// Whether a line is a whole object of JSON.
+  private static func isObject(_ line: [UInt8]) -> Bool {
+    ((try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any]) != nil
   }
 
   /// Goes on behind all lines that the file has, where they are those of another import of the same run.
@@ -164,7 +266,13 @@ package final class RejectsFile: RejectsOutput {
   }
 
   func write(_ issue: ImportIssue, _ record: RejectedRecord) throws(ImportError) {
+    let start = buffer.count
     record.appendLine(of: issue, to: &buffer)
+    if !known.isEmpty {
+      var hash = FeedHash()
+      hash.addBytes(buffer[start...])
+      if known.remove(hash.value) != nil { buffer.removeLast(buffer.count - start) }
+    }
     if buffer.count > 64 << 10 { try flush() }
   }
 

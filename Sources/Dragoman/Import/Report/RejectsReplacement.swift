@@ -3,32 +3,59 @@ import Foundation
 
 /// Writes a rejects file again, line by line: beside its place first, then under its name.
 ///
-/// What others have written into it meanwhile is not lost: the file stays as it is then, and while an import
-/// writes it (`RejectsFile` has a shared lock on it, `flock`).
-package struct RejectsReplacement {
+/// What others have written into it meanwhile is not lost: the file stays as it is then. While an import writes it
+/// (`RejectsFile` has a shared lock on it, `flock`) it is not begun, and until its end nobody else writes it.
+package final class RejectsReplacement {
   private let path: String
   /// What the file was when this began.
-  private let before: stat
+  private var before: stat
+  /// The file, locked.
+  private let descriptor: Int32
 
   /// - Parameter path: The file; a link is followed.
-  /// - Throws: `.output` where the file is none that can be replaced.
+  /// - Throws: `.output` where the file is none that can be replaced, or others are writing it.
   package init(_ path: String) throws(ImportError) {
     self.path = FilePath.resolved(path)
-    var found = stat()
-    guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+    var (found, locked) = (stat(), stat())
+    let isThere = stat(path, &found) == 0
+    before = found
+    descriptor = open(self.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    // A file system without locks has none that would be held.
+    if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+      throw ImportError(
+        .output,
+        "Another import or retry is writing \(path): nothing was done.",
+        help: "run it again when that has ended"
+      )
+    }
+    guard isThere, descriptor >= 0, found.st_mode & S_IFMT == S_IFREG else {
       throw ImportError(
         .output,
         "\(path) is no file that can be written again without the records that go in.",
         help: "put the rejects into a file"
       )
     }
-    before = found
+    guard fstat(descriptor, &locked) == 0, locked.st_ino == found.st_ino,
+      locked.st_dev == found.st_dev
+    else {
+      throw ImportError(
+        .output,
+        "Another import or retry has just written \(path): nothing was done.",
+        help: "run it again"
+      )
+    }
+    // Who held the lock may have written until now.
+    before = locked
     guard access(FilePath.openFolder(of: self.path), W_OK) == 0 else {
       throw ImportError(
         .output,
         "The folder of \(path) cannot be written to: \(String(cString: strerror(errno)))."
       )
     }
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
   }
 
   /// Replaces the file.
@@ -38,11 +65,6 @@ package struct RejectsReplacement {
   package func replace(
     _ line: (Int, [UInt8]) throws(ImportError) -> [UInt8]
   ) throws(ImportError) {
-    let old = open(path, O_RDONLY | O_CLOEXEC)
-    guard old >= 0 else { throw failure(errno) }
-    defer { close(old) }
-    // A file system without locks has none that would be held.
-    if flock(old, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw changed }
     let file: PublishedFile
     do throws(PublishedFile.Failure) {
       file = try PublishedFile(beside: path, mode: .exactly(0o600))
@@ -96,7 +118,9 @@ package struct RejectsReplacement {
     ImportError(
       .inputOutput,
       "The rejects file \(path) was changed meanwhile and stays as it is; the records are imported.",
-      help: "run it again: what is in the database already counts as unchanged"
+      help:
+        "take the lines out of it that went in, or run it again: objects with a unique key count as unchanged"
+        + " then, and others come in once more"
     )
   }
 
@@ -105,32 +129,28 @@ package struct RejectsReplacement {
     ImportError(
       .inputOutput,
       "The rejects file \(path) cannot be written again: \(String(cString: strerror(code))). It is as it was.",
-      help: "run it again: what is in the database already counts as unchanged"
+      help:
+        "take the lines out of it that went in, or run it again: objects with a unique key count as unchanged"
+        + " then, and others come in once more"
     )
   }
 }
 
 extension RejectsReplacement {
-  /// Takes a line out of a rejects file.
+  /// Takes a line out of the file.
   ///
   /// - Parameters:
   ///   - number: The line, from 1.
   ///   - bytes: What the line is.
-  ///   - path: The file.
   /// - Throws: `.inputOutput` where the line is another one by now, or the file cannot be written again.
-  package static func remove(
-    line number: Int,
-    _ bytes: [UInt8],
-    of path: String
-  ) throws(ImportError) {
-    let replacement = try RejectsReplacement(path)
+  package func remove(line number: Int, _ bytes: [UInt8]) throws(ImportError) {
     var isThere = false
-    try replacement.replace { place, line throws(ImportError) in
+    try replace { place, line throws(ImportError) in
       guard place == number else { return line }
-      guard line == bytes else { throw replacement.changed }
+      guard line == bytes else { throw changed }
       isThere = true
       return []
     }
-    guard isThere else { throw replacement.changed }
+    guard isThere else { throw changed }
   }
 }

@@ -40,7 +40,7 @@ final class RejectsRewriting: RejectsOutput {
   }
 
   func write(_ issue: ImportIssue, _ record: RejectedRecord) throws(ImportError) {
-    guard let number = record.number else { return }
+    guard let number = record.again?.number else { return }
     var line: [UInt8] = []
     record.appendLine(of: issue, to: &line)
     guard pwrite(fresh.descriptor, line, line.count, off_t(byteCount)) == line.count else {
@@ -52,8 +52,8 @@ final class RejectsRewriting: RejectsOutput {
 
   /// Replaces the file.
   ///
-  /// - Throws: `.inputOutput` where that fails: the file is as it was, and another retry finds what is in the
-  ///   database already unchanged.
+  /// - Throws: `.inputOutput` where that fails: the file is as it was, and what has a key is found unchanged by another
+  ///   retry.
   func finish() throws(ImportError) {
     try replacement.replace { number, line throws(ImportError) in
       if retried.isKept(number) { return line }

@@ -5,13 +5,14 @@ struct XMLText {
   private(set) var text = ""
   private let batch: RecordBatch
 
-  /// Writes an element, its attributes, its direct text and its children; it has a start and an end tag.
-  init(of node: UInt32, in batch: RecordBatch) {
+  /// Writes an element, its attributes, its direct text and its children, as far as they are among the parts; it has a
+  /// start and an end tag.
+  init(of node: UInt32, in batch: RecordBatch, _ parts: DocumentParts = .all) {
     self.batch = batch
-    append(node, isRoot: true)
+    append(node, parts, isRoot: true)
   }
 
-  private mutating func append(_ index: UInt32, isRoot: Bool = false) {
+  private mutating func append(_ index: UInt32, _ parts: DocumentParts, isRoot: Bool = false) {
     let node = batch.nodes[Int(index)]
     let space = batch.namespaces[Int(node.space)]
     if space == RejectedRecord.wrapperNamespace { return }
@@ -25,14 +26,17 @@ struct XMLText {
     if Int(node.kind) == TAPE_NULL {
       text += " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\""
     }
-    var children: [UInt32] = []
+    var children: [(node: UInt32, parts: DocumentParts)] = []
     batch.forEachChild(of: index) { child, node in
-      guard node.flags & UInt8(TAPE_ATTRIBUTE) != 0 else { return children.append(child) }
+      guard let parts = parts.parts(of: node, in: batch) else { return }
+      guard node.flags & UInt8(TAPE_ATTRIBUTE) != 0 else { return children.append((child, parts)) }
       text += " \(self.name(of: node))=\"\(Self.escaped(batch.text(node.text, node.length)))\""
     }
     text += ">"
-    if Int(node.kind) != TAPE_NULL { text += Self.escaped(batch.text(node.text, node.length)) }
-    for child in children { append(child) }
+    if Int(node.kind) != TAPE_NULL, parts.hasText {
+      text += Self.escaped(batch.text(node.text, node.length))
+    }
+    for child in children { append(child.node, child.parts) }
     text += "</\(name)>"
   }
 

@@ -6,9 +6,12 @@ final class JSONText {
   /// Where values that were parsed together are.
   private let places = UnsafeMutableBufferPointer<JSONPlace>.allocate(capacity: 1024)
 
+  /// Makes a parser.
+  ///
+  /// - Parameter levels: How many levels there are around what may be nested as deep as a feed.
   /// - Throws: `.limit` when there is no memory for a parser.
-  init() throws(ReadError) {
-    guard let parser = jsonParserCreate() else {
+  init(around levels: Int32 = 0) throws(ReadError) {
+    guard let parser = jsonParserCreate(Int32(JSON_MAX_DEPTH) + levels) else {
       throw ReadError(.limit, "There is not enough memory to parse JSON.")
     }
     self.parser = parser

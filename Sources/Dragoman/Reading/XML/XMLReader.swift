@@ -52,6 +52,8 @@ final class XMLReader: RecordReader {
   private var batchStart = 0
   private var line = 1
   private var column = 1
+  /// What the document declares in front of its root element.
+  private var doctype: [UInt8]?
 
   /// Makes a reader.
   ///
@@ -63,6 +65,7 @@ final class XMLReader: RecordReader {
   ///   - doubt: Is told what is decoded.
   ///   - keeping: Which elements before the records are kept for `$root` paths.
   ///   - limit: What one record may take.
+  ///   - levels: How many levels there are around what may be nested as deep as a feed.
   /// - Throws: `ReadError` when the encoding is not known or the source cannot be read.
   init(
     source: any ByteSource,
@@ -70,7 +73,8 @@ final class XMLReader: RecordReader {
     encoding: String? = nil,
     doubt: EncodingDoubt? = nil,
     keeping: DocumentMembers = .none,
-    limit: RecordLimit = .standard
+    limit: RecordLimit = .standard,
+    around levels: Int = 0
   ) throws(ReadError) {
     recordLimit = limit
     let text = try XMLEncoding.decodedText(of: source, fallback: encoding, doubt: doubt)
@@ -83,7 +87,13 @@ final class XMLReader: RecordReader {
       throw ReadError(.inputOutput, "There is no memory to read \(source.name).")
     }
     builder.initialize(
-      to: XMLTapeBuilder(context: context, paths: paths, keeping: keeping, limit: limit)
+      to: XMLTapeBuilder(
+        context: context,
+        paths: paths,
+        keeping: keeping,
+        limit: limit,
+        maxDepth: XMLTapeBuilder.maxDepth + levels
+      )
     )
     self.builder = builder
     self.context = context
@@ -118,7 +128,7 @@ final class XMLReader: RecordReader {
         begin(batch)
       }
     } catch {
-      throw end(with: error)
+      throw end(batch, with: error)
     }
     close(batch)
     return false
@@ -148,12 +158,24 @@ final class XMLReader: RecordReader {
   /// Hands what libxml2 has dealt with to the batch, and keeps the rest for the next one.
   private func close(_ batch: RecordBatch) {
     builder.pointee.publish()
+    tellDoctype(batch)
     let used = min(max(builder.pointee.parsedByteCount - batchStart, 0), batch.sourceCount)
     carry.removeAll(keepingCapacity: true)
     carry.append(contentsOf: batch.source[used..<batch.sourceCount])
     batch.sourceCount = used
     advance(over: UnsafeRawBufferPointer(rebasing: batch.source[..<used]))
     batchStart += used
+  }
+
+  /// Tells a batch what its document declares, which stands in the text of the first one.
+  private func tellDoctype(_ batch: RecordBatch) {
+    if batchStart == 0 {
+      let text = batch.source[..<batch.sourceCount]
+      doctype = XMLDoctype.text(
+        in: UnsafeRawBufferPointer(UnsafeMutableRawBufferPointer(rebasing: text))
+      )
+    }
+    batch.doctype = doctype
   }
 
   /// Counts lines and columns as `RecordBatch.origin` does, but every byte of the document passes
@@ -176,10 +198,11 @@ final class XMLReader: RecordReader {
   }
 
   /// Leaves the records before a failure in the batch, and completes the error.
-  private func end(with error: ReadError) -> ReadError {
+  private func end(_ batch: RecordBatch, with error: ReadError) -> ReadError {
     builder.pointee.fail(error)
     builder.pointee.dropOpenRecords()
     builder.pointee.publish()
+    tellDoctype(batch)
     var error = error
     if looksLikeHTML, error.help == nil {
       error.help = "this looks like an HTML page, not like a feed: check where it came from"

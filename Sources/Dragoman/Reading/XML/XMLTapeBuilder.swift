@@ -32,6 +32,8 @@ struct XMLTapeBuilder {
   /// The most bytes of declarations in a document: libxml2 takes the longer for each the more there are.
   static let maxDeclarationByteCount = 128 << 10
 
+  /// The same, with the levels that stand around a record of a rejects file.
+  private let maxDepth: Int
   private(set) var depth = 0
   /// The depth of the outermost record that is open; 0 when there is none.
   private(set) var recordDepth = 0
@@ -69,14 +71,16 @@ struct XMLTapeBuilder {
     context: xmlParserCtxtPtr,
     paths: [XMLRecordPath],
     keeping: DocumentMembers,
-    limit: RecordLimit
+    limit: RecordLimit,
+    maxDepth: Int
   ) {
     self.context = context
+    self.maxDepth = maxDepth
     head = XMLDocumentHead(keeping: keeping)
     self.limit = limit
     matcher = XMLPathMatcher(paths, dictionary: context.pointee.dict)
     spaces = XMLNamespaceTable(dictionary: context.pointee.dict)
-    frames = .allocate(capacity: Self.maxDepth + 1)
+    frames = .allocate(capacity: maxDepth + 1)
     frames.initialize(repeating: XMLElementFrame())
   }
 
@@ -173,7 +177,7 @@ struct XMLTapeBuilder {
     guard !hasFailed else { return }
     depth += 1
     hasRoot = true
-    guard depth <= Self.maxDepth else {
+    guard depth <= maxDepth else {
       return fail(limit: "The elements nest deeper than \(Self.maxDepth) levels.")
     }
     let isInside = recordDepth > 0

@@ -13,12 +13,14 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     discussion: """
       What goes in leaves the file. What is rejected again gets the new reason in its line; lines that \
       the map has no source for stay as they are. Records may be mended in the file: `record` is the \
-      value, or the text of an element of XML.
+      value, or the text of an element of XML. Where `recordBytes` (base64) stands in its place, the record is \
+      no UTF-8: it is read by the `encoding` of its source, or a `record` is put beside it.
 
         dragoman rejects retry rejects.ndjson people.map.yaml -d people.db
 
       Everything is one transaction, and the file is replaced when it is committed. Who stops in \
-      between runs it again: what is in the database counts as unchanged.
+      between runs it again: objects with a unique key count as unchanged then. How many rejects the map \
+      admits is said of feeds, and does not hold here.
 
       Exit codes: 0 all are in, 3 some stay, 65 bad data, 66 no such file, 73 the file cannot be \
       written, 74 I/O error or disk full, 75 database busy.
@@ -42,6 +44,22 @@ struct RejectsRetryCommand: AsyncParsableCommand {
   @Option(help: "What happens to objects that exist: upsert, insert, ignore, replace.")
   var mode: EntityWriter.Mode?
 
+  @Option(
+    help: ArgumentHelp("Fail when more records than this are rejected again.", valueName: "n")
+  )
+  var maxRejects: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Fail where records that wait for objects that have not come (onUnresolved: reject) take more \
+      megabytes of memory (default: 1024).
+      """,
+      valueName: "mb"
+    )
+  )
+  var maxWaitingSize: Int?
+
   @Flag(help: "Do everything and keep nothing: neither the database nor the file is changed.")
   var dryRun = false
 
@@ -51,10 +69,25 @@ struct RejectsRetryCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print no report; errors are printed.")
   var quiet = false
 
+  func validate() throws {
+    if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
+    if let maxWaitingSize, !(1...1_048_576).contains(maxWaitingSize) {
+      throw ValidationError("--max-waiting-size must be 1 to 1048576.")
+    }
+  }
+
   mutating func run() async throws {
     try databaseOptions.resolve(tells: !quiet && !dryRun)
     let importMap = try Self.map(map, behind: file)
-    let request = ImportRequest([.rejects(file)], mode: mode, isDryRun: dryRun)
+    let request = ImportRequest(
+      [.rejects(file)],
+      mode: mode,
+      options: .init(
+        maximumRejects: maxRejects,
+        maximumWaitingByteCount: maxWaitingSize.map { $0 << 20 }
+      ),
+      isDryRun: dryRun
+    )
     let target: ImportTarget =
       if let server = databaseOptions.server {
         .server(try server.store())
@@ -71,12 +104,13 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     let signals = SignalWatch { run.cancel() }
     let outcome = await Result(of: run)
     try target.close()
-    try print(outcome, signal: signals.received)
+    // Of lines that the map has no source for the report knows nothing.
+    let left = Result { try (try? outcome.get()).map { try leftCount($0, in: place) } }
+    try print(outcome, left: (try? left.get()) ?? nil, signal: signals.received)
     if let status = outcome.exitStatus(signal: signals.received) {
       throw ExitCode(status)
     }
-    // Of lines that the map has no source for the report knows nothing.
-    if let report = try? outcome.get(), try leftCount(report, in: place) > 0 {
+    if let count = try left.get(), count > 0 {
       throw ExitCode(ToolError.ExitStatus.someRejected.rawValue)
     }
   }
@@ -101,7 +135,11 @@ struct RejectsRetryCommand: AsyncParsableCommand {
     }
   }
 
-  private func print(_ outcome: Result<ImportReport, ImportFailure>, signal: Int32?) throws {
+  private func print(
+    _ outcome: Result<ImportReport, ImportFailure>,
+    left: Int?,
+    signal: Int32?
+  ) throws {
     let (report, failure): (ImportReport, ToolError?) =
       switch outcome {
       case .success(let report): (report, nil)
@@ -114,11 +152,15 @@ struct RejectsRetryCommand: AsyncParsableCommand {
         inputs: [file],
         database: database,
         signal: signal,
+        isResumable: false,
         hasRejectsFile: true
       ).text
       Messages.print(text + closing(report))
     }
-    if json { try OutputBuffer.print(try ImportReportJSON(report, failure: failure).text + "\n") }
+    if json {
+      let document = ImportReportJSON(report, failure: failure, left: left)
+      try OutputBuffer.print(try document.text + "\n")
+    }
   }
 
   /// What became of the file.

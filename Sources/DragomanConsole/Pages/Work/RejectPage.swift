@@ -59,7 +59,8 @@ struct RejectPage {
     let view = View(
       code: reject.code,
       message: reject.message,
-      help: reject.isRowText ? RejectLine.rowHelp : nil,
+      help: reject.isRowText
+        ? RejectLine.rowHelp : reject.recordBytes == nil ? nil : RejectLine.bytesHelp,
       subject: reject.attribute.map { "\(reject.entity).\($0)" } ?? reject.entity,
       place: "\(reject.file):\(reject.line), record \(reject.index + 1)",
       path: reject.path,
@@ -78,7 +79,7 @@ struct RejectPage {
         Choice(
           number: String(map.number),
           name: map.name,
-          isChosen: (try? map.map.get().entity(named: reject.entity)) ?? nil != nil
+          isChosen: (try? map.map.get().entity(named: reject.recordEntity)) ?? nil != nil
         )
       },
       notice: notice
@@ -92,7 +93,9 @@ struct RejectPage {
         "attribute": JSONValue(reject.attribute), "message": .string(reject.message),
         "file": .string(reject.file), "line": JSONValue(reject.line),
         "path": JSONValue(reject.path), "value": JSONValue(reject.value),
-        "record": reject.isSourceText ? .string(own) : .raw(own),
+        "record": reject.recordBytes != nil
+          ? .null : reject.isSourceText ? .string(own) : .raw(own),
+        "recordBytes": JSONValue(reject.recordBytes.map { Data($0).base64EncodedString() }),
       ]
     )
   }
@@ -117,6 +120,8 @@ struct RejectPage {
     let shelved = try sources.maps.item(at: form["map"])
     let map = try shelved.map.get()
     try check(line.reject, against: map, shelved.name)
+    // While an import writes the file its lines cannot be taken out.
+    let replacement = try RejectsReplacement(item.path)
     // A form ends its lines with CR LF.
     let text = form["record"].replacing("\r\n", with: "\n")
     let mended = try line.reject.replacingRecord(with: text)
@@ -142,7 +147,7 @@ struct RejectPage {
     }
     guard report.counts.read > 0 else { throw foreign(line.reject, shelved.name) }
     if let again = try RejectLines(copy).next() { return again }
-    try RejectsReplacement.remove(line: line.number, line.reject.bytes, of: item.path)
+    try replacement.remove(line: line.number, line.reject.bytes)
     return nil
   }
 
@@ -155,14 +160,16 @@ struct RejectPage {
     let hasSource =
       map.sources.isEmpty
       || reject.source.map { wanted in map.sources.contains { $0.name == wanted } } ?? true
-    guard map.entity(named: reject.entity) != nil, hasSource else { throw foreign(reject, name) }
+    guard map.entity(named: reject.recordEntity) != nil, hasSource else {
+      throw foreign(reject, name)
+    }
   }
 
   private static func foreign(_ reject: RejectLine, _ name: String) -> ConsoleError {
     let source = reject.source.map { ", or no source \"\($0)\" with it" } ?? ""
     return ConsoleError(
       400,
-      "The map \(name) has no entity \"\(reject.entity)\"\(source): nothing was tried.",
+      "The map \(name) has no entity \"\(reject.recordEntity)\"\(source): nothing was tried.",
       help: "choose the map that the record was rejected by"
     )
   }

@@ -42,31 +42,34 @@ struct RejectsPage {
     var json: [JSONValue] = []
     for item in sources.rejects.items {
       var groups: [RejectShelf.Group] = []
-      var fault: FaultView?
+      var failure: ConsoleError?
       var isComplete = true
       do {
         (groups, isComplete) = try RejectShelf.groups(of: item.path)
       } catch {
-        fault = FaultView(ConsoleError(error))
+        failure = ConsoleError(error)
+        isComplete = false
       }
       // An import from a page that rejected nothing has nothing to show here.
-      if item.feed != nil, groups.isEmpty, fault == nil { continue }
+      if item.feed != nil, groups.isEmpty, failure == nil { continue }
       let count = groups.reduce(0) { $0 + $1.count }
       files.append(
         File(
           name: item.name,
           path: item.feed == nil ? item.path : nil,
           isPassing: item.feed != nil,
-          count: (isComplete ? "" : "more than ") + Figures.count(count, "reject"),
-          isEmpty: groups.isEmpty && fault == nil,
+          count: failure == nil
+            ? (isComplete ? "" : "more than ") + Figures.count(count, "reject") : "",
+          isEmpty: groups.isEmpty && failure == nil,
           groups: groups.map { group($0, item, isComplete: isComplete) },
           download: WebText.address(["rejects", String(item.number), "download.ndjson"]),
-          fault: fault
+          fault: failure.map(FaultView.init)
         )
       )
       json.append([
-        "file": .string(item.path), "feed": JSONValue(item.feed), "count": JSONValue(count),
-        "isCountComplete": .bool(isComplete),
+        "file": .string(item.path), "feed": JSONValue(item.feed),
+        "count": failure == nil ? JSONValue(count) : .null,
+        "isCountComplete": .bool(isComplete), "error": failure?.json ?? .null,
         "groups": .array(
           groups.map { group in
             let first = group.lines[0].reject
