@@ -123,7 +123,7 @@ struct FeedKeys {
       beside: map.sources
     )
     let conventions = Conventions(sample.format, sample.root)
-    for key in UnreadKeys(places, sample, spelling).all {
+    for key in UnreadKeys(places, sample, spelling).all where places.hasObjects(of: key.entity) {
       let place = self.place(of: key.entity, format)
       let known = entities[place].unread.firstIndex { hasSameBytes($0.path, key.path) }
       if let known {

@@ -33,8 +33,6 @@ final class ReadPlaces {
     for source in plan.sources {
       let shapes = recordShapes(source.map)
       let name = plan.entities[source.plan].name
-      // A list without records has none of their keys.
-      if !shapes.isEmpty { present.insert(name) }
       for shape in shapes {
         records[ObjectIdentifier(shape)] = records[ObjectIdentifier(shape)] ?? name
       }
@@ -53,7 +51,7 @@ final class ReadPlaces {
   /// Whether all that is in the place is read.
   func readsWhole(_ shape: FeedShape) -> Bool { whole.contains(ObjectIdentifier(shape)) }
 
-  /// Whether the sample has objects that may be of an entity, or an empty list of its records.
+  /// Whether the sample has objects that may be of an entity: an empty list says nothing of their keys.
   func hasObjects(of entity: String) -> Bool { present.contains(entity) }
 
   // MARK: - The map
@@ -80,7 +78,7 @@ final class ReadPlaces {
     }
     guard !shapes.isEmpty else { return }
     let entity = plan.entities[index]
-    if shapes.contains(where: { $0.kinds.total > 0 }) { present.insert(entity.name) }
+    if shapes.contains(where: \.hasRecords) { present.insert(entity.name) }
     for shape in shapes {
       read.insert(ObjectIdentifier(shape))
       owners[ObjectIdentifier(shape)] = owners[ObjectIdentifier(shape)] ?? entity.name
@@ -181,4 +179,9 @@ final class ReadPlaces {
       return [shape]
     }
   }
+}
+
+extension FeedShape {
+  /// Whether records may stand there: not where there is nothing but empty lists, and nulls in place of lists.
+  fileprivate var hasRecords: Bool { element != nil || kinds.total > kinds.arrays + kinds.nulls }
 }

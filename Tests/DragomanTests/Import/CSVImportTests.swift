@@ -103,8 +103,11 @@ import Testing
     let records = lines.map { line in
       line.range(of: "\"record\":").map { String(line[$0.upperBound...]) } ?? ""
     }
-    let expected = [#"{"id":"2","n":"two","x":"a \"b\""}"#, #""3""#, #""4,5,\"6\"7""#]
-    #expect(records == expected.map { $0 + #","source":"csv","format":"csv"}"# })
+    let expected = [
+      (#"{"id":"2","n":"two","x":"a \"b\""}"#, #","recordByte":12"#), (#""3""#, ""),
+      (#""4,5,\"6\"7""#, #","recordByte":30"#),
+    ]
+    #expect(records == expected.map { $0 + #","source":"csv","format":"csv"\#($1)}"# })
   }
 
   @Test(

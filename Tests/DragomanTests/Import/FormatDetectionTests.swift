@@ -71,6 +71,24 @@ import Testing
     #expect(cause.code == .noRecords && cause.help?.contains("= [\"lines\"]` says so") == true)
   }
 
+  @Test("Where members of an object are wanted and a list stands, that is told")
+  func listForMembers() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities: { P: { unique: id, attributes: { id: { type: int64 } } } }
+      sources: { ps: { format: json, entity: P, records: /p/* } }
+      """
+    )
+    let error = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"{"p":[{"id":1}]}"#)
+    }
+    let help = (error?.cause as? ReadError)?.help
+    #expect(
+      help?.contains("/p/* means the members of an object, not the elements of a list") == true
+    )
+  }
+
   @Test("Lines behind a long one, or one of another kind, are imported")
   func imports() async throws {
     let fixture = try ImportFixture(attributes: "v:")

@@ -94,7 +94,7 @@ import Testing
     let feed = #"[{"id":2},{"id":5}]"#
     let dirty = try await fixture.run(#"[{"id":2},{"id":5,"v":"x"}]"#) { $0.prune = .init() }
     #expect(dirty.summary == "read 2, unchanged 1, rejected 1")
-    #expect(dirty.notices == ["nothing was pruned: of the feed, 1 records were rejected"])
+    #expect(dirty.notices == ["nothing was pruned: of the feed, 1 record was rejected"])
     for (text, change) in [
       ("[]", { (_: inout ImportRequest) in }), (feed, { $0.limit = 1 }),
       (feed, { $0.prune = .init(maximumShare: 0.1) }),
@@ -266,7 +266,7 @@ import Testing
       try String(contentsOfFile: path, encoding: .utf8) == """
         {"file":"feed1","line":2,"byte":29,"index":1,"entity":"P","key":"2","code":"value.range",\
         "attribute":"v","path":"a.v","value":"1e99","message":"The number is outside of what int32 \
-        holds.","record":{"id":2,"a":{"v":1e99}},"source":"json","format":"json"}
+        holds.","record":{"id":2,"a":{"v":1e99}},"source":"json","format":"json","recordByte":11}
         {"file":"feed2","line":1,"byte":3,"index":0,"entity":"P","key":"3","code":"value.number",\
         "attribute":"v","path":"@v","value":"\\"é&\\"","message":"The text is not a number as the map \
         declares them.","record":"<p id='3' v='é&amp;'/>","source":"xml","format":"xml"}

@@ -239,7 +239,7 @@ struct PruningTests {
     }
     #expect(
       (failure?.cause as? ImportError)?.message
-        == "Pruning would delete 1 objects of O that the feed has: a delete rule takes them along"
+        == "Pruning would delete 1 object of O that the feed has: a delete rule takes it along"
         + " with objects that it does not have."
     )
     #expect(try sql(fixture.store, "SELECT count(*) FROM C") == ["2"])

@@ -60,6 +60,23 @@ import Testing
     } throws: { [.json, .truncated].contains(($0 as? ReadError)?.code) }
   }
 
+  @Test(
+    "Bytes that are no UTF-8 are told by their numbers, and stay until another record takes their place"
+  )
+  func bytes() throws {
+    let bytes = Array("{\"t\":\"Andr".utf8) + [0xE9] + Array("\"}".utf8)
+    let member = "\"recordBytes\":\"\(Data(bytes).base64EncodedString())\""
+    let line = try #require(
+      try lines(Self.line.replacing(#""record":{"n":1.50,"d":"x"}"#, with: member) + "\n").first
+    )
+    #expect(line.isSourceText && line.recordBytes == bytes)
+    #expect(try line.record() == #"{"t":"Andr\xE9"}"#)
+    #expect(try line.replacingRecord(with: #"{"t":"Andr\xE9"}"# + "\n") == line.bytes)
+    let mended = try line.replacingRecord(with: #"{"t":"André"}"#)
+    let text = String(decoding: mended, as: UTF8.self)
+    #expect(text.contains(#""record":"{\"t\":\"André\"}""#) && !text.contains("recordBytes"))
+  }
+
   @Test("A root that cannot be read is told with its record, and not taken for one without members")
   func brokenRoot() async throws {
     let fixture = try ImportFixture(attributes: "v: $root/a")

@@ -119,7 +119,7 @@ import Testing
     #expect(rejects[0] == rejects[1])
   }
 
-  @Test("Rejects of another import are not taken for those of the earlier part")
+  @Test("Rejects of another import are not taken for those of the earlier part, and are not lost")
   func otherRejects() async throws {
     let (broken, other) = (try await fixture(), try await fixture())
     let files = [rejectsFile(), rejectsFile()]
@@ -136,10 +136,12 @@ import Testing
     let report = try await broken.run(feed(bad)) {
       ($0.options.rejectsFile, $0.resumes) = (files[1], true)
     }
-    #expect(report.notices.contains { $0.contains("only the rejects behind") }, "\(report.notices)")
+    #expect(report.notices.contains { $0.contains("is not as the import") }, "\(report.notices)")
     let lines = try String(contentsOfFile: files[1], encoding: .utf8).split(separator: "\n")
-    #expect(lines.allSatisfy { $0.hasPrefix("{") && $0.contains("no number") }, "\(lines)")
-    #expect((1..<30).contains(lines.count))
+    #expect(lines.prefix(30).allSatisfy { $0.hasPrefix("{") && $0.contains("a stranger's reject") })
+    let own = lines.dropFirst(30)
+    #expect(own.allSatisfy { $0.hasPrefix("{") && $0.contains("no number") }, "\(own)")
+    #expect((1..<30).contains(own.count))
   }
 
   @Test("What the earlier part brought is not pruned, and what neither brought is")
@@ -222,6 +224,41 @@ import Testing
     let last = try await fixture.run(feed(Self.records)) { $0.resumes = true }
     #expect(last.notices.contains(notice))
     #expect(last.counts.read == Self.records.count)
+  }
+
+  @Test(
+    "One that was stopped says so, and so does the import that ends it, and who would go on with it"
+  )
+  func ended() async throws {
+    let fixture = try await fixture()
+    func run(_ text: String, _ change: (inout ImportRequest) -> Void = { _ in }) async throws
+      -> ImportReport
+    {
+      try await fixture.run {
+        $0.inputs = [.bytes(Array(text.utf8), name: "long.json")]
+        change(&$0)
+      }
+    }
+    _ = await #expect(throws: ImportFailure.self) {
+      try await run(cut(5)) { ($0.options.commit, $0.options.batchSize) = (.batch, 2) }
+    }
+    #expect(try fixture.store.history().map(\.status) == [.done, .stopped])
+    let other = try await fixture.run(feed(["{\"id\":3}"]))
+    #expect(
+      other.notices.contains(
+        "import 2 was stopped behind 5 records, and this one ends it: the references and lists that it had kept"
+          + " for its end are gone, and it cannot be resumed any more"
+      )
+    )
+    #expect(
+      try sql(fixture.store, "SELECT status FROM _dragoman_imports") == ["done", "stopped", "done"]
+    )
+    let again = try await run(feed(Self.records)) { $0.resumes = true }
+    #expect(
+      again.notices.contains(
+        "there is nothing to resume: import 2 was stopped, and import 3 has ended it; all is imported"
+      )
+    )
   }
 
   @Test("A dry run and one transaction cannot be resumed")

@@ -1,8 +1,8 @@
-import DragomanGraph
 import Foundation
 import Testing
 
 @testable import Dragoman
+@testable import DragomanGraph
 
 /// What Vokoder's own tests check, in the order of its suites: importing, contexts, fetching,
 /// deleting.
@@ -228,6 +228,16 @@ import Testing
       }
     }
     #expect(try sql(stack.store, "SELECT ticketNumber FROM Person") == ["Z9"])
+  }
+
+  @MainActor @Test("A record is not applied to an object of another context")
+  func foreignObject() throws {
+    let person = try stack.main.insert("Person")
+    let other = ManagedObjectContext(.background, root: stack.root)
+    let error = #expect(throws: ContextError.self) {
+      try other.apply(["first_name": "Zoë"], to: person)
+    }
+    #expect(error?.code == .foreignContext)
   }
 
   @MainActor @Test("Main refreshes what an import changed, and is told of it once")

@@ -40,7 +40,8 @@ extension DraftBatch {
               link: linkPlan,
               reference: reference,
               values: values,
-              isIdentity: isIdentity
+              isIdentity: isIdentity,
+              owner: index - object
             )
           )
         }
@@ -92,6 +93,17 @@ extension DraftBatch {
       }
     }
     return keys
+  }
+
+  /// The identity that a record gives its own object, as references have it; nil: not all of it, or only the store
+  /// knows whose it is.
+  func identity(of object: Int, _ plan: ImportPlan) -> [StoredValue]? {
+    let layout = plan.entities[objects[object].plan].layout
+    guard let key = layout.uniqueKeys.first, key.allSatisfy({ plan.tells($0, of: layout) }) else {
+      return nil
+    }
+    let values = key.compactMap { value(of: $0, of: object, plan) }
+    return values.count == key.count ? values : nil
   }
 
   /// Whether a draft gives more than the key.

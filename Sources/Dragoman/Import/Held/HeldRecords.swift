@@ -109,6 +109,8 @@ final class HeldRecords {
     let values: [StoredValue]
     /// Whether the target is a part of the identity of its owner.
     let isIdentity: Bool
+    /// Which of the record's objects has it, from 0, its own.
+    let owner: Int
 
     /// The key for messages.
     var text: String {

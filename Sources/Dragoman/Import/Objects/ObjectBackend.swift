@@ -33,6 +33,9 @@ final class ObjectBackend: DraftBackend {
   /// How the targets of a relationship are looked up, by its number; nil: by keys that are objects themselves.
   private var references: [Int: Probe?] = [:]
   private var waiting: [WaitingReference]?
+  /// What other imports let wait.
+  let others: OtherWaiting
+  private var hasLooked = false
   /// Whether what waits is kept from batch to batch, so that these can be committed.
   let keepsWaiting: Bool
   /// What an earlier part of the import has kept, by relationship.
@@ -72,6 +75,7 @@ final class ObjectBackend: DraftBackend {
     listsObjects: Bool = true
   ) {
     self.context = context
+    others = OtherWaiting(context)
     self.listsObjects = listsObjects
     self.keepsWaiting = keepsWaiting
     self.pruning = pruning
@@ -99,6 +103,7 @@ final class ObjectBackend: DraftBackend {
   func begin(_ batch: DraftBatch, _ plan: ImportPlan) throws {
     // What went wrong before the import is no record's fault.
     try context.throwRecorded()
+    try lookForOthers(plan)
     guard only == nil else { return }
     let known = ahead.flatMap { $0.batch === batch ? $0.keys : nil }
     ahead = nil
@@ -111,6 +116,17 @@ final class ObjectBackend: DraftBackend {
       try context.finder.probe(probe.entity, probe.key, Array(values))
     }
     try lookAhead()
+  }
+
+  /// Looks who else lets references wait, once a transaction.
+  private func lookForOthers(_ plan: ImportPlan) throws {
+    guard keepsWaiting || !hasLooked,
+      plan.entities.contains(where: { $0.links.contains { $0.reference != nil } })
+    else { return }
+    hasLooked = true
+    guard try others.look() else { return }
+    forgetAdopted()
+    for stage in stages { stage.forgetAdopted() }
   }
 
   /// Asks for the objects of the next batch, while this one is applied: those of the entity that has most of them.
@@ -197,6 +213,7 @@ final class ObjectBackend: DraftBackend {
 
   func begin() throws {
     moved.removeAll()
+    others.mark()
     start = context.records.beginRecord()
   }
 
@@ -215,6 +232,7 @@ final class ObjectBackend: DraftBackend {
 
   func abandon() {
     if let start { context.records.undoRecord(start) }
+    others.undo()
     start = nil
   }
 
@@ -359,8 +377,11 @@ final class ObjectBackend: DraftBackend {
     return found
   }
 
-  /// Reads them again when they are asked for.
-  func forgetAdopted() { waiting = nil }
+  /// Reads them again when they are asked for, without those that were forgotten.
+  func forgetAdopted() {
+    waiting = nil
+    forgotten.removeAll()
+  }
 
   func keep(_ owner: ObjectPlace, unchanged: UnchangedOwner?) {
     if keepsWaiting { owners[owner] = .some(unchanged) }

@@ -9,7 +9,7 @@ extension ObjectStage {
   ) throws -> LinkStage.Finish {
     var result = LinkStage.Finish(asking: isAsked)
     try giveUp(policy, try owners(), exampleCount, &result)
-    try adopt(policy, &result)
+    try adopt()
     let lists = try owners()
     let last = try lastOwners(lists)
     for (object, list) in lists {
@@ -73,7 +73,7 @@ extension ObjectStage {
   }
 
   /// Takes the references that wait from earlier imports, where something becomes of them now.
-  private func adopt(_ policy: LinkStage.Unresolved, _ result: inout LinkStage.Finish) throws {
+  private func adopt() throws {
     let names = plan.key.map { Array($0.name.utf8) }
     let references = try adopted().filter { !isForgotten($0.key) }.values.joined().sorted {
       ($0.id ?? .max, $0.owner.key) < ($1.id ?? .max, $1.owner.key)
@@ -87,10 +87,7 @@ extension ObjectStage {
       let values = names.compactMap { parts[$0] }
       guard values.count == names.count, parts.count == names.count else { continue }
       // Whatever becomes of those of this import, they wait on.
-      guard let target = try find(values) else {
-        if policy == .pending { result.unresolved += 1 }
-        continue
-      }
+      guard let target = try find(values) else { continue }
       // Whose owner was deleted since, is deleted with it.
       let object = try backend.object(owner, of: self.owner)
       guard try backend.context.existingObject(with: object.objectID) != nil else { continue }
@@ -196,8 +193,11 @@ extension ObjectStage {
     let blank = unique.sorted().map { (column: $0, value: StoredValue.null) }
     let root = backend.layout.entities[entity.root]
     for (values, place) in missing where try find(values) == nil {
-      // A part that is the key of nobody makes no key, nor does one that a relative of another entity has.
+      // A part that is the key of nobody makes no key, nor does one that a relative of another entity has, or that the
+      // store cannot hold.
       guard let stored = try backend.stored(values, of: key, entity),
+        backend.context.records.holdNUL
+          || !stored.contains(where: { $0.value.string?.utf8.contains(0) == true }),
         try backend.find(root, key.map(\.name), values) == nil,
         try !backend.context.finder.isHeldByDeleted(entity, key, stored.map(\.value))
       else {

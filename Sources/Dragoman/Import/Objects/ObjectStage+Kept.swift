@@ -36,6 +36,12 @@ extension ObjectStage {
     for (owner, text) in kept { waiting[owner] = try list(of: text) }
   }
 
+  /// Forgets the list of an owner of whom another import has said since what it leads to, unless this one has said it
+  /// again.
+  func forgetEnded(of owner: Int64) {
+    if !changed.contains(owner) { waiting[owner] = nil }
+  }
+
   /// Takes the lists of other partitions besides those of this one: of two of one owner the later one counts, or
   /// both do, the earlier one first, where lists are joined.
   ///

@@ -26,7 +26,9 @@ final class ObjectStage: DraftStage {
   /// What is known of the references of earlier imports that wait, by their owner.
   private var known: [Int64: [WaitingReference]]?
   /// The owners whose lists are others than those that were kept last.
-  private var changed: Set<Int64> = []
+  private(set) var changed: Set<Int64> = []
+  /// By the key of a target, who has waited for it; nil: nobody has asked yet.
+  private var waitingByKey: [[StoredValue]: Set<Int64>]?
   /// What of `waiting` the record at hand has changed, and the owners whose references of earlier imports
   /// it made forget.
   private var undoes: [(owner: Int64, list: [Target]?)] = []
@@ -93,7 +95,10 @@ final class ObjectStage: DraftStage {
   }
 
   func undo() {
-    for (owner, list) in undoes.reversed() { waiting[owner] = list }
+    for (owner, list) in undoes.reversed() {
+      waiting[owner] = list
+      if let list { note(list, of: owner) }
+    }
     if backend.keepsWaiting { changed.formUnion(undoes.map(\.owner)) }
     for (target, claim) in claimUndoes.reversed() { claims[target] = claim }
     backend.forgotten[link.id]?.subtract(forgottenNow)
@@ -118,6 +123,30 @@ final class ObjectStage: DraftStage {
     waiting[owner] = list
     if backend.keepsWaiting { changed.insert(owner) }
     moments[owner] = moment
+    if let list { note(list, of: owner) }
+  }
+
+  private func note(_ list: [Target], of owner: Int64) {
+    for case .key(let values, _) in list { waitingByKey?[values, default: []].insert(owner) }
+  }
+
+  func endWaiting(for key: [StoredValue], before ordinal: Int) {
+    if waitingByKey == nil {
+      waitingByKey = [:]
+      for (owner, list) in waiting { note(list, of: owner) }
+    }
+    for owner in waitingByKey?.removeValue(forKey: key) ?? [] {
+      guard let list = waiting[owner] else { continue }
+      let rest = list.filter { target in
+        guard case .key(let values, let place) = target else { return true }
+        return values != key || place.ordinal >= ordinal
+      }
+      note(rest, of: owner)
+      guard rest.count < list.count else { continue }
+      undoes.append((owner, list))
+      waiting[owner] = rest.contains { if case .key = $0 { true } else { false } } ? rest : nil
+      if backend.keepsWaiting { changed.insert(owner) }
+    }
   }
 
   // MARK: - To-ones
@@ -133,6 +162,7 @@ final class ObjectStage: DraftStage {
 
   func forgetTarget(of owner: Int64) throws {
     set(nil, of: owner)
+    backend.others.say(name, owner)
     guard try adopted()[owner] != nil,
       backend.forgotten[link.id, default: []].insert(owner).inserted
     else { return }

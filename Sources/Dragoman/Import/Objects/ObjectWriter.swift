@@ -68,7 +68,7 @@ final class ObjectWriter: DraftWriter {
   // MARK: - Writing
 
   func write(_ row: RowValues, arena: UnsafeRawPointer) throws -> EntityWriter.Outcome {
-    if !holdsNUL, let property = rows.firstNUL(in: row, arena) { return .holdsNUL(property) }
+    if !holdsNUL, let misfit = rows.firstMisfit(in: row, arena) { return misfit }
     try resolve(row, arena)
     guard let found = try holder(of: row, arena) ?? stub(of: row, arena) else {
       if let missing = missing(in: row) { return .incomplete(missing) }
@@ -278,6 +278,7 @@ final class ObjectWriter: DraftWriter {
   private func completes(_ object: ManagedObject, _ row: RowValues) throws -> Bool {
     try rows.completesStubs != .never && backend.context.records.isStub(object)
       && (rows.completesStubs == .always || hasValues(row))
+      && !object.layout.requiresMore(than: entity)
   }
 
   /// Whether the row gives more than the key.

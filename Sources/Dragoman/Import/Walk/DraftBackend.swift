@@ -210,6 +210,7 @@ protocol DraftStage: AnyObject {
   func forgetTarget(of owner: Int64) throws
   /// Whether an owner has references of this import that wait.
   func waits(_ owner: Int64) throws -> Bool
+  func endWaiting(for key: [StoredValue], before ordinal: Int) throws
   func mark()
   func undo()
   var isWaiting: Bool { get }

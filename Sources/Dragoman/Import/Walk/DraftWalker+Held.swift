@@ -246,18 +246,19 @@ extension DraftWalker {
     _ record: HeldRecords.Record,
     _ plan: ImportPlan
   ) -> ImportIssue {
-    let draft = record.batch.objects[record.object]
+    let draft = record.batch.objects[record.object + need.owner]
     let entity = plan.entities[draft.plan]
     let owner = plan.model.entities[need.link.layout.owner].name
     return ImportIssue(
       code: .linkUnresolved,
       entity: entity.name,
       attribute: need.link.name,
-      origin: record.origin,
+      origin: need.owner == 0 ? record.origin : record.place(of: draft.node),
       path: nil,
       value: need.text,
-      message: "\(owner).\(need.link.name) refers to a"
-        + " \(plan.model.entities[need.link.layout.destination].name) that does not exist.",
+      message: "\(owner).\(need.link.name) refers to"
+        + " \(MessageWords.withArticle(plan.model.entities[need.link.layout.destination].name))"
+        + " that does not exist.",
       tried: [],
       map: nil,
       help: need.isIdentity

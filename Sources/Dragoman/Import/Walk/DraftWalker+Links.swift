@@ -211,8 +211,8 @@ extension DraftWalker {
           value: stage.plan.key.isSensitive
             ? ForeignText.mask : key.map(\.text).joined(separator: ", "),
           message:
-            "\(stage.name) refers to a \(backend.layout.entities[link.destination].name) that"
-            + " does not exist.",
+            "\(stage.name) refers to"
+            + " \(MessageWords.withArticle(backend.layout.entities[link.destination].name)) that does not exist.",
           tried: [],
           map: nil,
           help: stages.policy(of: stage) == .reject

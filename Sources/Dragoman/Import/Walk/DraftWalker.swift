@@ -267,12 +267,17 @@ final class DraftWalker<Backend: DraftBackend> {
     }
     let isLinked = backend.layout.isLinked(layout)
     if isLinked { try flushAll(batch) }
-    let outcome =
-      isLinked
+    // Objects that are there are left alone, or refuse the record, whatever it says of them.
+    let isLeft = target.mode == .ignore || target.mode == .insert
+    // A table that is loaded has nobody of the key, and no index to look for one.
+    let isLoaded = target.writer.isLoadable && backend.isLoading(layout.table)
+    var outcome =
+      isLinked || isLeft && !isLoaded
       ? try find(object, target, in: batch, plan, under: nil)
       : try withKey(of: object, target, in: batch, plan, under: nil) {
         try target.writer.delete($0, arena: $1)
       }
+    if isLeft, outcome != .unchanged { outcome = target.mode == .ignore ? .skipped : .keyExists }
     if isLinked, outcome == .deleted, let key = target.writer.key {
       try drop([(key, layout)])
     } else if outcome == .deleted {
@@ -280,7 +285,7 @@ final class DraftWalker<Backend: DraftBackend> {
       tally.count(deleted: 1, of: layout.name)
     }
     if outcome == .skipped {
-      if !isLinked { _ = try find(object, target, in: batch, plan, under: nil) }
+      if !isLinked, !isLeft { _ = try find(object, target, in: batch, plan, under: nil) }
       if let key = target.writer.key {
         try backend.see(key, of: layout)
         backend.didApply(key, of: layout, ordinal: ordinal)
@@ -290,6 +295,9 @@ final class DraftWalker<Backend: DraftBackend> {
       throw RecordStop.refused(object: object, outcome)
     }
     tally.count(outcome, of: target.plan.name, isTop: true)
+    if !isLeft, outcome != .skipped {
+      try stages.endWaiting(for: layout, before: ordinal) { batch.identity(of: object, plan) }
+    }
   }
 
   /// Deletes objects by the delete rules.

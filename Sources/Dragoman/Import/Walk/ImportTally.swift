@@ -164,11 +164,11 @@ final class ImportTally {
     counts.rejected += 1
     issues.add(issue, at: place)
     if let maximumRejects, counts.rejected > maximumRejects {
+      let most = maximumRejects == 1 ? "one record was" : "\(maximumRejects) records were"
       throw ImportError(
         .tooManyRejects,
         maximumRejects == 0
-          ? "A record was rejected, and none may be."
-          : "More than \(maximumRejects) records were rejected.",
+          ? "A record was rejected, and none may be." : "More than \(most) rejected.",
         help: "mend the feed or the map, or raise `maximumRejects`"
       )
     }

@@ -41,13 +41,13 @@ struct OutcomeIssue {
     case .otherEntity(let other):
       return make(
         .keyDuplicate,
-        "The object with this key is a \(other), and no \(plan.name).",
+        "The object with this key is \(MessageWords.withArticle(other)), and no \(plan.name).",
         help: "an object stays of its sub-entity: find out which of the two records is right"
       )
     case .keyExists:
       return make(
         .keyExists,
-        "A \(plan.name) with this key exists, and the mode is insert.",
+        "The \(plan.name) with this key exists, and the mode is insert.",
         help: "import with `mode: .upsert` to update it"
       )
     case .deletedAbove:
@@ -75,6 +75,14 @@ struct OutcomeIssue {
         "\(plan.name).\(property) holds U+0000, which PostgreSQL cannot hold.",
         attribute: property,
         help: "take the character out of the feed, or out of the value with a closure"
+      )
+    case .hasTooManyDigits(let property):
+      return make(
+        .range,
+        "\(plan.name).\(property) has more digits than PostgreSQL can hold: 131,072 in front of the decimal point, 16,383 behind"
+          + " it.",
+        attribute: property,
+        help: "round it in the feed, give it a `scale`, or make it a string"
       )
     }
   }

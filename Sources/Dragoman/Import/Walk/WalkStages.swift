@@ -31,13 +31,16 @@ final class WalkStages<Backend: DraftBackend> {
     let name = "\(owner.name).\(link.name)"
     if let known = stages[name] { return known }
     let key = link.reference?.columns
+    let root = plan.model.entities[link.layout.destination].root
     if case .column = link.layout.storage, key == nil, !isExclusive(link, plan.model) { return nil }
     let made = try backend.stage(
       LinkStage.Plan(
         link: link.layout,
         key: key ?? [],
         replaces: link.replaces || link.isToOne,
-        deletesUnlinked: link.deletesUnlinked
+        deletesUnlinked: link.deletesUnlinked,
+        mayEndEarly: key != nil && link.onUnresolved == .stub
+          && plan.entities.contains { $0.tombstone != nil && $0.layout.root == root }
       )
     )
     stages[name] = made
@@ -90,6 +93,30 @@ final class WalkStages<Backend: DraftBackend> {
     }
     let names = deleting.map { "\(plan.model.entities[$0.layout.owner].name).\($0.name)" }
     return Set(names).sorted().compactMap { stages[$0] }
+  }
+
+  /// Ends the waiting of the records before one for whom that one deletes: a stub of it would be gone, too.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity of the tombstone.
+  ///   - ordinal: Its number in the import.
+  ///   - key: The identity that it gives, as references have it.
+  /// - Throws: What the store throws.
+  func endWaiting(
+    for entity: EntityLayout,
+    before ordinal: Int,
+    _ key: () -> [StoredValue]?
+  ) throws {
+    let waiting = all.filter { stage in
+      let target = stage.plan.link.destination
+      return stage.plan.mayEndEarly && stage.isWaiting
+        && (entity.family.contains(target) || entity.lineage.contains(target))
+    }
+    guard !waiting.isEmpty, let key = key() else { return }
+    let names = entity.uniqueKeys.first?.map { Array($0.name.utf8) }
+    for stage in waiting where stage.plan.key.map({ Array($0.name.utf8) }) == names {
+      try stage.endWaiting(for: key, before: ordinal)
+    }
   }
 
   /// What becomes of references of a stage that nobody has.

@@ -72,6 +72,8 @@ final class WalkTarget<Backend: DraftBackend> {
   let isPlain: Bool
   /// Whether a record may be refused after a part of it was written.
   let isUndoable: Bool
+  /// What happens to objects that exist.
+  let mode: EntityWriter.Mode
   /// Whether a row may leave the object alone that has its key.
   let mayKeep: Bool
   /// Whether the plan has records for the entity, and records of it nested in others.
@@ -124,6 +126,7 @@ final class WalkTarget<Backend: DraftBackend> {
     columnOfLink = shape.columnOfLink
     self.slotOfColumn = slotOfColumn
     width = slots.count
+    self.mode = mode
     // An object that is there refuses an `insert`, whatever its version is.
     mayKeep = mode == .ignore || (plan.version != nil && mode != .insert)
     isShared = imports.isShared(plan)

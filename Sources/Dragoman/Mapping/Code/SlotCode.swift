@@ -47,7 +47,7 @@ final class SlotCode: Sendable {
     case (.double, .real(let number)): number.isFinite ? .real(number == 0 ? 0 : number) : nil
     case (.float, .integer(let number)): Float(exactly: number).map { .real(Double($0)) }
     case (.float, .real(let number)):
-      Float(number).isFinite ? .real(number == 0 ? 0 : Double(Float(number))) : nil
+      Float(number).isFinite ? .real(Float(number) == 0 ? 0 : Double(Float(number))) : nil
     case (.decimal, .integer(let number)): literals.storedValue(ofLiteral: String(number))
     case (.string, .text): value
     case (.enum, .text(let text)): isAllowed(text) ? value : nil

@@ -96,24 +96,28 @@ extension ImportMap {
     lineage(of: entity).lazy.compactMap(\.contract).first
   }
 
-  /// The map with what `discard` says of values that attributes cannot take: they are left out without a
-  /// word where the change is counted, unless the attribute says otherwise.
+  /// The map with what `discard` says of values that attributes and relationships cannot take: they are left out
+  /// without a word where the change is counted, unless the attribute or the relationship says otherwise.
   func discardingChangedTypes(
     counted: [(entity: String, name: String)]
   ) -> ImportMap {
     var map = self
     for (place, entity) in entities.enumerated() {
-      for (number, attribute) in entity.attributes.enumerated()
-      where contract(of: attribute.name, in: entity).changedTypes == .discard
-        && attribute.policies.onInvalid == nil
-      {
+      func discard(_ name: String, _ policies: inout ValuePolicies) {
+        guard policies.onInvalid == nil,
+          contract(of: name, in: entity).changedTypes == .discard
+        else { return }
+        policies.onInvalid = .keep
         let isCounted = counted.contains { change in
-          hasSameBytes(change.entity, entity.name) && hasSameBytes(change.name, attribute.name)
+          hasSameBytes(change.entity, entity.name) && hasSameBytes(change.name, name)
         }
-        map.entities[place].attributes[number].policies.onInvalid = .keep
-        if isCounted {
-          map.entities[place].attributes[number].policies.ignoreOptionalNullValues = true
-        }
+        if isCounted { policies.ignoreOptionalNullValues = true }
+      }
+      for (number, attribute) in entity.attributes.enumerated() {
+        discard(attribute.name, &map.entities[place].attributes[number].policies)
+      }
+      for (number, relationship) in entity.relationships.enumerated() {
+        discard(relationship.name, &map.entities[place].relationships[number].policies)
       }
     }
     return map

@@ -67,6 +67,10 @@ public struct MapFault: Error, Sendable, Hashable, CustomStringConvertible {
     public static let jsonPath = Code(rawValue: "lint.path")
     /// Warning: a policy `default` over attributes that have none.
     public static let noDefault = Code(rawValue: "lint.default")
+    /// Warning: records may take the version of an object away.
+    public static let version = Code(rawValue: "lint.version")
+    /// Warning: a policy `clear` for a list that is only added to.
+    public static let union = Code(rawValue: "lint.union")
   }
 
   /// The kind of fault.

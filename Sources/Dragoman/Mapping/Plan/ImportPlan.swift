@@ -20,8 +20,8 @@ struct ImportPlan: Sendable {
   let model: ModelLayout
   /// What `$root` paths ask for.
   let documentMembers: DocumentMembers
-  /// Whether some path is `$line`.
-  let asksForLines: Bool
+  /// The same, as deep as a rejects file keeps it.
+  let documentParts: DocumentParts
   /// The relationships, by their numbers in the model, whose targets records name by another key than the first one.
   let relationshipsByOtherKeys: Set<Int>
   /// What the tool cannot run: closures that no program registered.
@@ -66,7 +66,7 @@ struct ImportPlan: Sendable {
       Source(name: $0.source.name, map: $0.source, plan: $0.plan, entity: entities[$0.plan])
     }
     documentMembers = DocumentMembers(of: entities.flatMap(\.paths))
-    asksForLines = entities.contains { $0.paths.contains { $0.root == .line } }
+    documentParts = DocumentParts(of: entities.flatMap(\.paths))
     relationshipsByOtherKeys = Set(
       entities.flatMap(\.links).filter { $0.namesByOtherKey(in: compiler.model) }.map(\.layout.id)
     )

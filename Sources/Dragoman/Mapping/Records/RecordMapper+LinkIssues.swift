@@ -56,10 +56,11 @@ extension RecordMapper {
     let kind = isText && tape.length == 0 ? "an empty one" : ForeignText.kind(Int(tape.kind))
     let wanted: String
     switch (fault, link.origin) {
-    case (.type, .nested):
+    case (.type, .nested(_, let finding)):
+      let isOfMembers = !finding.walksMembers.isEmpty && finding.walksMembers.allSatisfy(\.self)
+      let list = isOfMembers ? "an object whose members are objects" : "a list of objects"
       wanted =
-        link.isToOne
-        ? "leads to one object and not to \(kind)" : "wants a list of objects, not \(kind)"
+        link.isToOne ? "leads to one object and not to \(kind)" : "wants \(list), not \(kind)"
     case (.type, .key): wanted = "wants \(link.isToOne ? "a key" : "keys"), not \(kind)"
     default: wanted = ""
     }

@@ -24,14 +24,17 @@ extension ValueConverter.Fault {
   func message(for slot: EntityPlan.Slot) -> String {
     let type = slot.attribute.type.rawValue
     switch self {
-    case .type: return "The value is of a type that \(Self.article(type)) attribute does not take."
+    case .type:
+      return
+        "The value is of a type that \(MessageWords.withArticle(type)) attribute does not take."
     case .notANumber: return "The text is not a number as the map declares them."
     case .fractional: return "The number has a fraction, and the attribute is \(type)."
     case .outOfRange: return "The number is outside of what \(type) holds."
     case .tooManyDigits:
       return "The number has more than \(slot.attribute.rules.scale ?? 0) digits behind the point."
     case .tooLong: return "Written without exponent the number is too long."
-    case .date: return "None of the declared formats takes the value as \(Self.article(type))."
+    case .date:
+      return "None of the declared formats takes the value as \(MessageWords.withArticle(type))."
     case .boolean: return "The value is neither of the words for true nor of those for false."
     case .word: return "The value table does not have this word."
     case .duration: return "The text is not a duration of ISO 8601 such as P1DT2H30M."
@@ -50,7 +53,8 @@ extension ValueConverter.Fault {
     case .zoneless:
       return "A Date is an instant, and which \(type) that is depends on a time zone."
     case .closure: return "The map's closure refused the value."
-    case .closureType: return "The map's closure gave a value that is not \(Self.article(type))."
+    case .closureType:
+      return "The map's closure gave a value that is not \(MessageWords.withArticle(type))."
     }
   }
 
@@ -116,10 +120,6 @@ extension ValueConverter.Fault {
     case .closureType: return "mend the closure"
     default: return "mend the feed\(lenient)"
     }
-  }
-
-  private static func article(_ type: String) -> String {
-    "aeiou".contains(type.prefix(1)) ? "an \(type)" : "a \(type)"
   }
 }
 

@@ -179,6 +179,33 @@ import Testing
     #expect(try fixture.rows() == ["1|a|1", "2|null|null"])
   }
 
+  @Test("Of a relationship, too, what it cannot take is left out, and what was there stays")
+  func discardLinks() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      name: links
+      entities:
+        A:
+          contract: discard
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships:
+            b: { entity: A, kind: toOne, key: { id: b } }
+            c: { entity: A, kind: toMany, from: c }
+      sources: { s: { format: json, entity: A } }
+      """
+    )
+    try await fixture.run(#"[{"id":1,"b":2,"c":[{"id":3}]},{"id":2}]"#)
+    let report = try await fixture.run(#"[{"id":1,"b":"two","c":"none"}]"#)
+    #expect(report.summary == "read 1, unchanged 1")
+    #expect(report.issues == [])
+    #expect(report.drift?.changes.map(\.name) == ["b", "c"])
+    #expect(
+      try sql(fixture.store, "SELECT b.id FROM A a JOIN A b ON b._pk = a.b WHERE a.id = 1") == ["2"]
+    )
+  }
+
   @Test(
     "What is discarded and no change is told: a number that is too large, a feed that is so again"
   )
@@ -261,18 +288,54 @@ import Testing
 
   // MARK: - What is kept
 
-  @Test(
-    "A key that comes and goes is new once; a list without records has none of the keys"
-  )
+  @Test("A key that comes and goes is new once")
   func comesAndGoes() async throws {
     let fixture = try ImportFixture(Self.map("contract: freeze"))
     try await fixture.run(#"[{"id":1,"a":1}]"#)
     try await fixture.run(#"[{"id":1}]"#)
     let report = try await fixture.run(#"[{"id":1,"a":1}]"#)
     #expect(report.drift == FeedDrift(comparedWith: 2, changes: []))
-    let empty = await #expect(throws: ImportFailure.self) { try await fixture.run("[]") }
-    #expect(empty.map { "\($0.cause)" }?.contains("no record has P.id") == true)
-    #expect(try await fixture.run(#"[{"id":1}]"#).drift?.changes == [])
+  }
+
+  @Test(
+    "A list without records says nothing of its keys, whatever the format",
+    arguments: [
+      ("feed", #"[{"id":1,"name":"a"}]"#, "[]"), ("feed.csv", "id,name\n1,a\n", "id,name\n"),
+    ]
+  )
+  func empty(name: String, feed: String, empty: String) async throws {
+    let fixture = try ImportFixture(Self.map("contract: freeze"))
+    func run(_ text: String) async throws -> ImportReport {
+      try await Importer(map: fixture.map, store: fixture.store).run(
+        ImportRequest([.bytes(Array(text.utf8), name: name)])
+      )
+    }
+    _ = try await run(feed)
+    #expect(try await run(empty).drift?.changes ?? [] == [])
+    // What comes next is compared with the last feed that had records.
+    #expect(try await run(feed).drift?.changes == [])
+  }
+
+  @Test("A source without records is not compared, and the others are")
+  func emptySource() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      name: two
+      entities:
+        A: { contract: freeze, unique: id, attributes: { id: { type: int64 }, a: a } }
+        B: { contract: freeze, unique: id, attributes: { id: { type: int64 }, b: b } }
+      sources:
+        as: { format: json, entity: A, records: /as }
+        bs: { format: json, entity: B, records: /bs }
+      """
+    )
+    try await fixture.run(#"{"as":[{"id":1,"a":"x"}],"bs":[{"id":1,"b":"x"}]}"#)
+    #expect(try await fixture.run(#"{"as":[{"id":1,"a":"x"}],"bs":[]}"#).drift?.changes == [])
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"{"as":[],"bs":[{"id":1}]}"#)
+    }
+    #expect(failure.map { "\($0.cause)" }?.contains("no record has B.b.") == true)
   }
 
   @Test("An import that was taken back is not compared with")

@@ -133,6 +133,23 @@ import Testing
     #expect(try sql(mended.store, "SELECT count(svc), (SELECT count(*) FROM S) FROM D") == ["2|1"])
   }
 
+  @Test(
+    "What stands in place of nested records is told with what is wanted there",
+    arguments: [
+      ("phones", "[1]", "a list of objects, not a number"),
+      ("phones", "7", "a list of objects, not a number"),
+      ("phones.*", "[1]", "an object whose members are objects, not an array"),
+      ("phones.*", #"{"a":null}"#, "an object whose members are objects, not null"),
+    ]
+  )
+  func wanted(path: String, value: String, message: String) async throws {
+    let fixture = try people("phones: { entity: Phone, kind: toMany, from: \(path) }")
+    let report = try await fixture.run(#"[{"id":1,"phones":\#(value)}]"#)
+    #expect(
+      report.issues.flatMap(\.examples).map(\.message) == ["Person.phones wants \(message)."]
+    )
+  }
+
   @Test("A sensitive key is shown by no policy", arguments: ["clear", "reject"])
   func sensitiveKeys(policy: String) async throws {
     let fixture = try ImportFixture(

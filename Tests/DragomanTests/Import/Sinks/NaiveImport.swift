@@ -179,6 +179,11 @@ struct NaiveImport {
 
   private mutating func delete(_ steps: [Step], _ mode: EntityWriter.Mode) -> Outcome {
     guard let found = find(steps) else { return .unchanged(nil) }
+    switch mode {
+    case .ignore: return .skipped(objects[found].number)
+    case .insert: return .rejected("key.exists", attribute: nil)
+    case .upsert, .replace: break
+    }
     if isOlder(steps, than: found) { return .skipped(objects[found].number) }
     objects.remove(at: found)
     return .deleted

@@ -185,6 +185,77 @@ import Testing
     #expect(try fixture.rows("SELECT id FROM Element ORDER BY id") == ["2", "3"])
   }
 
+  @Test(
+    "A tombstone leaves an object alone that a record would leave alone",
+    arguments: Way.allCases,
+    [
+      ("", "ignore", ""), ("", "insert", ""), ("overwriteExisting: false", "", ""),
+      ("", "ignore", "boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: stub }"),
+      ("", "insert", "boss: { entity: P, kind: toOne, key: { id: boss } }"),
+    ]
+  )
+  func tombstoneLeft(way: Way, sample: (entity: String, mode: String, link: String)) async throws {
+    let fixture = try WalkFixture(
+      """
+      P:
+        unique: id
+        version: v
+        deleteWhen: { from: st, equals: gone }
+        \(sample.entity)
+        attributes: { id: { type: int64 }, v: { type: int64 } }
+        relationships: { \(sample.link) }
+      """
+    )
+    let mode = EntityWriter.Mode(rawValue: sample.mode)
+    try await fixture.run("P", [["id": 1, "v": 3], ["id": 2, "v": 3]], by: way)
+    let records: [ForeignValue] = [
+      ["id": 1, "st": "gone"], ["id": 2, "st": "gone", "v": 2], ["id": 9, "st": "gone"],
+    ]
+    let report = try await fixture.run("P", records, by: way, mode: mode)
+    let isInsert = mode == .insert
+    #expect(report.summary == "read 3, unchanged 1, \(isInsert ? "rejected" : "skipped") 2")
+    #expect(report.issueSummary == (isInsert ? ["key.exists 2"] : []))
+    #expect(try fixture.rows("SELECT id FROM P ORDER BY 1") == ["1", "2"])
+  }
+
+  @Test(
+    "A stub of a sub-entity that requires more gets the values of its parent's record, and stays one",
+    arguments: Way.allCases
+  )
+  func stubOfSubEntity(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Owner:
+        unique: no
+        attributes: { no: { type: int64 } }
+        relationships:
+          car: { entity: Car, kind: toOne, key: { tag: car }, onUnresolved: stub }
+          van: { entity: Van, kind: toOne, key: { tag: van }, onUnresolved: stub }
+          thing: { entity: Thing, kind: toOne, from: thing }
+      Thing:
+        unique: tag
+        discriminator: { from: kind, values: { car: Car } }
+        attributes: { tag: tag, label: label }
+      Car: { parent: Thing, attributes: { plate: { required: true } } }
+      Van: { parent: Thing, attributes: { load: { type: int64 } } }
+      """
+    )
+    let things = "SELECT tag, _entity, label, plate, _stub FROM Thing ORDER BY tag"
+    try await fixture.run("Owner", [["no": 1, "car": "y", "van": "z"]], by: way)
+    let left = try await fixture.run("Thing", [["tag": "y", "label": "l"]], by: way, mode: .ignore)
+    #expect(left.summary == "read 1, skipped 1")
+    let records: [ForeignValue] = [["tag": "y", "label": "l"], ["tag": "z", "label": "l"]]
+    #expect(try await fixture.run("Thing", records, by: way).summary == "read 2, updated 2")
+    #expect(try fixture.rows(things) == ["y|Car|l|null|1", "z|Van|l|null|null"])
+    let nested: [ForeignValue] = [["no": 2, "thing": ["tag": "y"]]]
+    #expect(try await fixture.run("Owner", nested, by: way).summary == "read 1, inserted 1")
+    #expect(try await fixture.run("Thing", records, by: way).summary == "read 2, unchanged 2")
+    #expect(try fixture.rows(things) == ["y|Car|l|null|1", "z|Van|l|null|null"])
+    let whole: [ForeignValue] = [["tag": "y", "kind": "car", "plate": "p"]]
+    #expect(try await fixture.run("Thing", whole, by: way).summary == "read 1, updated 1")
+    #expect(try fixture.rows(things) == ["y|Car|l|p|null", "z|Van|l|null|null"])
+  }
+
   @Test("A stub is not made whole without what is required", arguments: Way.allCases)
   func stub(way: Way) async throws {
     let fixture = try WalkFixture(

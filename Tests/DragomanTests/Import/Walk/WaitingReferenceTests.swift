@@ -118,6 +118,75 @@ import Testing
     )
   }
 
+  @Test(
+    "A tombstone ends the waiting of the references before it, of which stubs would be made",
+    arguments: Way.allCases,
+    [Int?.none, 1]
+  )
+  func tombstone(way: Way, batchSize: Int?) async throws {
+    let fixture = try WalkFixture(
+      """
+      P:
+        unique: id
+        deleteWhen: { from: st, equals: gone }
+        attributes: { id: { type: int64 } }
+        relationships:
+          boss: { entity: P, kind: toOne, key: { id: boss }, onUnresolved: stub }
+          all: { entity: P, kind: toMany, key: { id: all }, ordered: true, onUnresolved: stub }
+      """
+    )
+    let bosses = "SELECT p.id, b.id FROM P p LEFT JOIN P b ON b._pk = p.boss ORDER BY 1"
+    let lists =
+      "SELECT p.id, t.id FROM P_all l JOIN P p ON p._pk = l.owner JOIN P t ON t._pk = l.target"
+      + " ORDER BY 1, l.position"
+    func run(_ records: [ForeignValue]) async throws -> String {
+      try await fixture.run("P", records, by: way, batchSize: batchSize).summary
+    }
+    let gone: ForeignValue = ["id": 3, "st": "gone"]
+    let feed: [ForeignValue] = [["id": 5, "boss": 3, "all": [3, 4]], ["id": 4], gone]
+    #expect(try await run(feed) == "read 3, inserted 2, unchanged 1")
+    #expect(try fixture.rows(bosses) == ["4|null", "5|null"])
+    #expect(try fixture.rows(lists) == ["5|4"])
+    #expect(try await run(feed) == "read 3, unchanged 3")
+    #expect(try fixture.rows(bosses) == ["4|null", "5|null"])
+    // Who came in between is gone with its links, and who refers to it behind the tombstone makes a stub.
+    let between: [ForeignValue] = [
+      ["id": 5, "boss": 3], ["id": 3], gone, ["id": 7, "boss": 3],
+    ]
+    #expect(try await run(between) == "read 4, inserted 2, unchanged 1, deleted 1")
+    #expect(try fixture.rows(bosses) == ["3|null", "4|null", "5|null", "7|3"])
+    #expect(try fixture.rows(lists) == ["5|4"])
+  }
+
+  @Test("A tombstone ends it also by a key with a to-one in it", arguments: Way.allCases)
+  func tombstoneOfPart(way: Way) async throws {
+    let fixture = try WalkFixture(
+      """
+      Line:
+        unique: [order, n]
+        deleteWhen: { from: op, equals: D }
+        attributes: { n: { type: int64 } }
+        relationships:
+          order: { entity: Order, kind: toOne, key: { no: order } }
+          next: { entity: Line, kind: toOne, key: { order: order, n: next }, onUnresolved: stub }
+      Order: { unique: no, attributes: { no: { type: int64 } } }
+      """
+    )
+    try await fixture.run("Order", [["no": 1], ["no": 2]], by: way)
+    let records: [ForeignValue] = [
+      ["order": 1, "n": 1, "next": 2], ["order": 2, "n": 1, "next": 2],
+      ["order": 1, "n": 2, "op": "D"],
+    ]
+    let report = try await fixture.run("Line", records, by: way)
+    #expect(report.summary == "read 3, inserted 2, unchanged 1")
+    #expect(
+      try fixture.rows(
+        "SELECT o.no, l.n, l._stub, l.next IS NULL FROM Line l JOIN \"Order\" o ON o._pk = l.\"order\""
+          + " ORDER BY 1, 2"
+      ) == ["1|1|null|1", "2|1|null|0", "2|2|1|1"]
+    )
+  }
+
   @Test("A to-one that its other side has linked does not wait any more", arguments: Way.allCases)
   func otherSide(way: Way) async throws {
     let fixture = try WalkFixture(

@@ -17,12 +17,18 @@ import Testing
     #expect(map == expected)
   }
 
-  @Test("The example has one warning: an inverse that is declared nowhere")
+  @Test(
+    "The example has two warnings: a version that null takes away, an inverse that is declared nowhere"
+  )
   func lints() throws {
     let file = "\(Shared.folder)/example/crm.map.yaml"
     guard Shared.has(file) else { return }
     let lints = try ImportMap(contentsOf: file).lint()
-    #expect(lints.map { "\($0.position?.line ?? 0) \($0.code.rawValue)" } == ["69 lint.inverse"])
+    #expect(
+      lints.map { "\($0.position?.line ?? 0) \($0.code.rawValue)" } == [
+        "61 lint.version", "69 lint.inverse",
+      ]
+    )
   }
 
   @Test("The example survives JSON, YAML and Codable")

@@ -85,4 +85,42 @@ import Testing
       """
     #expect(try lints(yaml) == ["5:38 lint.default", "7:7 lint.inverse"])
   }
+
+  @Test(
+    "A version that records may take away is told",
+    arguments: [
+      ("{ type: int64 }", "", true), ("{ type: int64, onNull: keep }", "", false),
+      ("{ type: int64, onNull: reject }", "", false),
+      ("{ type: int64, required: true }", "", false),
+      ("{ type: int64 }", "onNull: keep", false),
+      ("{ type: int64 }", "ignoreNullValueOverwrites: false", true),
+      ("{ type: int64, onNull: keep, onMissing: clear }", "", true),
+    ]
+  )
+  func version(attribute: String, policy: String, isTold: Bool) throws {
+    let yaml = """
+      defaults: { \(policy) }
+      entities:
+        A: { unique: id, version: v, attributes: { id: id, v: \(attribute) } }
+        B: { parent: A }
+      """
+    #expect(try lints(yaml) == (isTold ? ["4:54 lint.version"] : []))
+  }
+
+  @Test("A list that is only added to, and says itself when it is cleared")
+  func union() throws {
+    let yaml = """
+      defaults: { onNull: clear }
+      entities:
+        A:
+          unique: id
+          attributes: { id: id }
+          relationships:
+            a: { entity: A, kind: toMany, key: { id: a }, assign: union, onNull: clear }
+            b: { entity: A, kind: toMany, key: { id: b }, assign: union, onMissing: keep }
+            c: { entity: A, kind: toMany, key: { id: c }, onNull: clear }
+            d: { entity: A, kind: toMany, key: { id: d }, assign: union, ignoreNullValueOverwrites: false }
+      """
+    #expect(try lints(yaml) == ["8:7 lint.union", "11:7 lint.union"])
+  }
 }

@@ -61,7 +61,11 @@ private struct MapLints {
       }
     }
     lintColumns(of: entity, formats, at: place)
-    for relationship in entity.relationships { lintInverse(of: relationship, at: place) }
+    lintVersion(of: entity, at: place)
+    for relationship in entity.relationships {
+      lintInverse(of: relationship, at: place)
+      lintUnion(relationship, at: place)
+    }
   }
 
   /// In CSV every path is the name of a column, also one that is written for JSON.
@@ -134,6 +138,46 @@ private struct MapLints {
         rule: "add default:, or another policy for this attribute"
       )
     }
+  }
+
+  /// A record that takes the version away lets any older one come after it.
+  private mutating func lintVersion(of entity: EntityMap, at place: String) {
+    guard let name = entity.version else { return }
+    let lineage = map.lineage(of: entity)
+    for (depth, owner) in lineage.enumerated() {
+      guard let attribute = owner.attributes.first(where: { hasSameBytes($0.name, name) }) else {
+        continue
+      }
+      let levels = [attribute.policies] + lineage[...depth].map(\.policies)
+      let policies = ResolvedPolicies(levels + [map.defaults.policies])
+      let losing = [policies.onNull, policies.onMissing].contains { $0 == .clear || $0 == .default }
+      guard losing, attribute.isRequired != true else { return }
+      warn(
+        .version,
+        "A record without the version \"\(name)\" takes the stored one away: any older record may follow.",
+        at: "\(place).version",
+        attribute.position,
+        rule: "say required: true, or onNull: keep (or reject) for the attribute"
+      )
+      return
+    }
+  }
+
+  /// Nothing clears a list that is only added to.
+  private mutating func lintUnion(_ relationship: RelationshipMap, at place: String) {
+    let policies = relationship.policies
+    guard relationship.kind == .toMany, relationship.assign == .union,
+      [policies.onMissing, policies.onNull, policies.onInvalid, policies.byShorthand].contains(
+        .clear
+      )
+    else { return }
+    warn(
+      .union,
+      "The policy \"clear\" does nothing here: \"assign: union\" only adds.",
+      at: "\(place).relationships.\(relationship.name)",
+      relationship.position,
+      rule: "leave the policy out, or write assign: replace"
+    )
   }
 
   private mutating func lintInverse(of relationship: RelationshipMap, at place: String) {
