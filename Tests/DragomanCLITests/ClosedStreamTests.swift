@@ -72,6 +72,12 @@ struct ClosedStreamTests {
     }
   }
 
+  @Test("What was taken back is told, also where the document cannot be written")
+  func undo() throws {
+    let run = try folder.shell("\"$D\" undo -d p.db --json >/dev/full")
+    #expect(run.status == 74 && run.errors.hasPrefix("Took back import 1 "), "\(run.errors)")
+  }
+
   @Test("A closed standard input is an error, not an empty feed")
   func input() throws {
     let run = try folder.shell("\"$D\" import m.map.yaml - -d p.db <&-")

@@ -32,7 +32,7 @@ struct CopyCommandTests {
     let copied = try folder.run("copy", "-d", "p.db", "-d", "q.db")
     #expect(copied.status == 0 && copied.output == "")
     for line in [
-      "Copied p.db to q.db", "  Person  2 objects", "  City    1 objects",
+      "Copied p.db to q.db", "  Person  2 objects", "  City    1 object",
       "  1 import in the history",
     ] {
       #expect(copied.errors.contains(line), "\(line) in \(copied.errors)")
@@ -63,6 +63,10 @@ struct CopyCommandTests {
     let scheme = try folder.run("copy", "-d", "p.db", "-d", "mysql://secret@x/y")
     #expect(scheme.status == 64 && !scheme.errors.contains("secret"))
     #expect(try folder.run("copy", "-d", "none.db", "-d", "q.db").status == 66)
+    let stream = try folder.run("copy", "-d", "p.db", "-d", "-")
+    #expect(stream.status == 64 && stream.errors.contains("no stream"))
+    let folderless = try folder.run("copy", "-d", "p.db", "-d", "none/q.db")
+    #expect(folderless.status == 73 && folderless.errors.contains("error[store.output]"))
   }
 
   @Test("To a server and back", .enabled(if: TestServer.isThere))

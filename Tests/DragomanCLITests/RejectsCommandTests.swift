@@ -272,6 +272,28 @@ import Testing
     #expect(try folder.files.allSatisfy { !$0.hasSuffix(".retry") })
   }
 
+  @Test("How many lines stay is told to programs, whoever leaves them there")
+  func left() throws {
+    try folder.write(
+      Self.map.replacing("  x: { format: xml", with: "  other: { format: xml"),
+      to: "other.map.yaml"
+    )
+    let run = try retry("other.map.yaml", "--json", "-q")
+    #expect(
+      run.status == 3 && run.output.contains(#""left":6,"#) && run.output.contains(#""read":5,"#)
+    )
+    let bounded = try retry("m.map.yaml", "--max-rejects", "5")
+    #expect(bounded.status == 65 && bounded.errors.contains("or raise --max-rejects"), "\(bounded)")
+    #expect(!bounded.errors.contains("--resume"))
+  }
+
+  @Test("A packed rejects file is told as that", arguments: ["show", "retry"])
+  func packed(command: String) throws {
+    let more = command == "show" ? "" : " m.map.yaml -d s.db"
+    let run = try folder.shell("gzip r.ndjson; \"$D\" rejects \(command) r.ndjson.gz\(more)")
+    #expect(run.status == 65 && run.errors.contains("r.ndjson.gz is gzip data"), "\(run)")
+  }
+
   @Test("Show counts rejects by reason")
   func show() throws {
     let run = try folder.run("rejects", "show", "r.ndjson")

@@ -186,7 +186,7 @@ import Testing
     #expect(run.status == 3)
     #expect(run.errors.contains("first -> p.db"))
     #expect(run.errors.contains("second -> p.db"))
-    #expect(run.errors.contains("note: nothing was pruned: of the feed, 1 records were rejected"))
+    #expect(run.errors.contains("note: nothing was pruned: of the feed, 1 record was rejected"))
     #expect(try folder.files.contains("second.rejects"))
     #expect(try self.run("$D fetch P --count").output == "2\n")
   }

@@ -89,7 +89,7 @@ final class CoverageRecorder: DraftObserver, @unchecked Sendable {
     case .integer(let integer): String(integer)
     case .real(let real): String(real)
     case .text(let text): ForeignText.shortened(text)
-    case .blob(let bytes): "\(bytes.count) bytes"
+    case .blob(let bytes): MessageWords.count(bytes.count, "byte")
     }
   }
 

@@ -36,7 +36,8 @@ struct LeftOut {
     let name = plan.entity.name
     var losses: [String] = []
     if stubCount > 0 {
-      losses.append("\(name): \(stubCount) stubs are left out: of them only the key is known")
+      let stubs = MessageWords.count(stubCount, "stub is", "stubs are")
+      losses.append("\(name): \(stubs) left out: only the key is known")
     }
     for (kind, count) in zip(plan.level.kinds, counts) where count > 0 {
       let entity = String(decoding: kind.name, as: UTF8.self)

@@ -74,7 +74,7 @@ extension ColumnValue {
     case .integer(let value): String(value)
     case .real(let value): String(value)
     case .text(let bytes): String(decoding: bytes, as: UTF8.self)
-    case .blob(let bytes): "\(bytes.count) bytes"
+    case .blob(let bytes): MessageWords.count(bytes.count, "byte")
     }
   }
 }

@@ -53,7 +53,10 @@ struct MapText {
     let sample = guess.sample
     var lines: [String] = []
     if sample.malformedCount > 0 {
-      lines.append("\(sample.malformedCount) records are not well-formed: an import rejects them.")
+      lines.append(
+        "\(MessageWords.count(sample.malformedCount, "record is", "records are")) not well-formed: an import rejects"
+          + " \(sample.malformedCount == 1 ? "it" : "them")."
+      )
     }
     if let name = sample.columnOfNoName {
       lines.append(

@@ -104,7 +104,10 @@ private struct FeedContextImport {
       throw ImportError(.request, "A rejects file is imported again into a store, not as objects.")
     }
     if let rows = RowBackend(past: context, map, code) { return try run(rows) {} }
-    return try run(ObjectBackend(context, code: code)) { try context.records.flush() }
+    let objects = ObjectBackend(context, code: code)
+    let imported = try run(objects) { try context.records.flush() }
+    try objects.others.tell()
+    return imported
   }
 
   private func run(

@@ -33,6 +33,17 @@ enum CommandWords {
     }
   }
 
+  /// Refuses a second database, of which the last one would count without a word.
+  ///
+  /// - Parameter words: The command line.
+  /// - Throws: `ValidationError`.
+  static func checkDatabases(in words: [String]) throws {
+    let options = words.dropFirst().prefix { $0 != "--" }
+    let names = options.filter { $0 == "-d" || $0 == "--database" || $0.hasPrefix("--database=") }
+    guard names.count > 1 else { return }
+    throw ValidationError("-d is there \(names.count) times: a command has one database.")
+  }
+
   /// A word with the bytes that are no text as escapes.
   private static func spelled(_ word: UnsafePointer<CChar>) -> String {
     let bytes = UnsafeRawBufferPointer(start: word, count: strlen(word))

@@ -9,8 +9,9 @@ struct HistoryCommand: ParsableCommand {
     commandName: "history",
     abstract: "Print the imports into a database, oldest first.",
     discussion: """
-      An import that is "running" and that no process works at was stopped between two batches; one that \
-      is "undone" was taken back. --changes prints what an import did, object by object, as far as it and \
+      An import that is "stopped" ended between two batches, and one that is "cancelled" was stopped there \
+      by a signal: import --resume goes on with it, until another import comes. One that is "undone" was \
+      taken back. --changes prints what an import did, object by object, as far as it and \
       all later ones are recorded (see import --record).
 
       Exit codes: 0 done, 64 no such import, 65 no database of Dragoman or damaged, or what an import did \

@@ -13,7 +13,10 @@ struct ImportCommand: AsyncParsableCommand {
     abstract: "Import feeds into a database by a map.",
     discussion: """
       Inputs are files, folders, quoted globs, https URLs, or - for standard input; gzip and zstd are known \
-      by their first bytes, JSON, NDJSON and XML by their content, CSV by its name too.
+      by their first bytes, JSON, NDJSON and XML by their content, CSV by its name too. They are applied in \
+      the order of the arguments, and of several records about one object the later one wins; the files of a \
+      folder or glob come in the order of their names, byte by byte: day-10.json before day-9.json, but \
+      day-09.json before day-10.json.
 
         dragoman import Maps/people.map.yaml SampleData/people.json -d people.db
         dragoman import SampleData/orders.json -d orders.db --guess
@@ -56,9 +59,10 @@ struct ImportCommand: AsyncParsableCommand {
 
   @Option(
     help: """
-      What happens to objects that exist: upsert, insert (reject the record), ignore (leave the \
-      object), replace (attributes of which the record gives no value get their default, also where the map keeps \
-      what is stored; links stay as `onMissing` says).
+      What happens to objects that exist: upsert (the record changes them), insert (reject the record), \
+      ignore (leave the object), replace (attributes of which the record gives no value get their default, also where the map keeps \
+      what is stored; links stay as `onMissing` says). Without it upsert, but ignore for entities whose map says \
+      `overwriteExisting: false`, which counts for nothing where a mode is given.
       """
   )
   var mode: EntityWriter.Mode?
@@ -293,6 +297,17 @@ struct ImportCommand: AsyncParsableCommand {
     try print(outcome, signal: signals.received, hasRejectsFile: hasRejectsFile)
     if let unsaved { throw unsaved }
     if let status = outcome.exitStatus(signal: signals.received) { throw ExitCode(status) }
+  }
+
+  /// The entities of which it deletes what its feeds do not have, as far as names tell; none where something is wrong,
+  /// of which the import tells.
+  var prunedEntities: [String] {
+    guard pruning.prune, let importMap = try? ImportMap(contentsOf: map),
+      let choice = try? sources.choice(of: feeds, in: importMap, besides: [rejects])
+    else { return [] }
+    var request = ImportRequest(choice.inputs, sources: choice.sources, prune: pruning.rule)
+    request.sourcesByInput = choice.sourcesByInput
+    return importMap.prunedEntities(by: request)
   }
 
   /// The map beside the database; feeds of the web are fetched for it, and once more for the import.

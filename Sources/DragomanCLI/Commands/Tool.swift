@@ -48,6 +48,9 @@ struct Tool: AsyncParsableCommand {
     do {
       try CommandWords.check()
       try checkCommand(of: arguments)
+      if hasOneDatabase(command(of: arguments)) {
+        try CommandWords.checkDatabases(in: arguments)
+      }
       var command = try parseAsRoot(Array(arguments.dropFirst()))
       if let asynchronous = command as? any AsyncParsableCommand {
         Foundation.exit(waitedStatus(of: asynchronous))
@@ -171,6 +174,10 @@ struct Tool: AsyncParsableCommand {
       command = next
     }
     return command
+  }
+
+  private static func hasOneDatabase(_ command: any ParsableCommand.Type) -> Bool {
+    command.configuration.subcommands.isEmpty && command != CopyCommand.self
   }
 
   private static func unknownCommand(

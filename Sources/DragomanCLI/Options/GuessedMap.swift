@@ -24,11 +24,7 @@ struct GuessedMap {
   /// - Throws: `MapFaults` for a map that is faulty or cannot be added to, `ReadError` for what is no feed,
   ///   `StoreError` where the database cannot be read.
   init(besides database: DatabaseOptions, for inputs: [ImportInput]) throws {
-    let place = database.server?.databaseName ?? database.shown
-    path = FilePath.file(
-      FilePath.stem(of: place) + ".map.yaml",
-      in: FilePath.folder(of: place)
-    )
+    path = try Self.path(besides: database)
     for input in inputs { try Self.check(input.name) }
     let options = SQLiteStore.Options(
       isReadOnly: true,
@@ -58,6 +54,18 @@ struct GuessedMap {
     warnings = guess.warnings
     addedCount = map.entities.count - (known?.entities.count ?? 0)
     sources = Dictionary(inputs.map { ($0.name, guess.sources) }) { first, _ in first }
+  }
+
+  /// Where the map lies: beside a file; for a server in the current folder, named after the database, and the schema
+  /// where that is not `public`.
+  private static func path(besides database: DatabaseOptions) throws -> String {
+    guard let server = database.server else {
+      let stem = FilePath.stem(of: database.shown)
+      return FilePath.file(stem + ".map.yaml", in: FilePath.folder(of: database.shown))
+    }
+    let place = try server.place()
+    let schema = place.schema.flatMap { $0 == "public" ? nil : ".\($0)" } ?? ""
+    return (place.database + schema).replacing("/", with: "_") + ".map.yaml"
   }
 
   /// Refuses what can be read only once.

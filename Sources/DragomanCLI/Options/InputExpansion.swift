@@ -72,6 +72,7 @@ enum InputExpansion {
       )
     }
     let found = matches(of: argument).filter { isFeed($0, besides: outputs) }
+    try checkNames(found)
     if found.isEmpty, isHidden(argument) { throw hidden(argument) }
     if found.isEmpty { throw ReadError(.missing, "No file matches \(WebText.shown(argument)).") }
     return found
@@ -126,8 +127,21 @@ enum InputExpansion {
         help: "feeds end in \(endings.joined(separator: ", ")), and .gz or .zst behind that"
       )
     }
-    return feeds.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let paths = feeds.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       .map { FilePath.file($0, in: folder) }
+    try checkNames(paths)
+    return paths
+  }
+
+  /// Refuses files whose names are no UTF-8: `\u{FFFD}` stands in place of what is none, and nobody finds them by it.
+  private static func checkNames(_ paths: [String]) throws(ReadError) {
+    for path in paths where path.unicodeScalars.contains("\u{FFFD}") && access(path, F_OK) != 0 {
+      throw ReadError(
+        .encoding,
+        "The name of the file \(path) is no UTF-8: \u{FFFD} stands for what is none.",
+        help: "rename the file"
+      )
+    }
   }
 
   private static func matches(of pattern: String) -> [String] {

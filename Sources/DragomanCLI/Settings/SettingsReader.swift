@@ -143,6 +143,17 @@ struct SettingsReader {
   }
 
   private mutating func feed(_ member: MapNode.Member) -> ToolSettings.Feed? {
+    // "{feed}" may be a part of a path.
+    let isPath = member.key.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+    guard !isPath, !["", ".", ".."].contains(member.key) else {
+      fault(
+        .settingsValue,
+        "A feed cannot be called \"\(member.key)\": {feed} in the name of a file stands for it, so it is not empty,"
+          + " neither \".\" nor \"..\", and has no slash and no U+0000.",
+        at: member.keyPosition
+      )
+      return nil
+    }
     var feed = ToolSettings.Feed(name: member.key)
     places[member.key] = member.keyPosition
     guard let options = members(of: member.value, "The feed \(member.key) is") else { return nil }

@@ -139,15 +139,19 @@ struct ToolError: Error {
 
   /// A feed that the settings do not have, or none named.
   static func noFeed(_ name: String?, _ known: [String], in file: String) -> ToolError {
-    let list = known.isEmpty ? "there are none" : "there are \(known.joined(separator: ", "))"
     let near = name.flatMap { nearest(to: $0, in: known) }
+    let question = known.isEmpty ? "The settings name no feeds." : "Which feed?"
+    let list =
+      known.isEmpty
+      ? "name feeds under feeds:, each with its map and inputs"
+      : "there are \(known.joined(separator: ", ")); --all runs all of them"
     return ToolError(
       .usage,
       text(
         "tool.feed",
         file,
-        name.map { "There is no feed \($0)." } ?? "Which feed?",
-        help: near.map { "did you mean \($0)?" } ?? "\(list); --all runs all of them"
+        name.map { "There is no feed \($0)." } ?? question,
+        help: near.map { "did you mean \($0)?" } ?? list
       )
     )
   }

@@ -223,7 +223,8 @@ final class FeedGuess {
   ) {
     if let rest = shape.others {
       entity.remarks.append(
-        "\(rest.presence.owners) members beyond the first \(FeedShape.maximumMemberCount) are left out"
+        "\(MessageWords.count(rest.presence.owners, "member")) beyond the first \(FeedShape.maximumMemberCount)"
+          + " \(rest.presence.owners == 1 ? "is" : "are") left out"
       )
     }
     // An element that is empty or has nothing but text is none of the objects.

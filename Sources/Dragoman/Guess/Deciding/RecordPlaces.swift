@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// Where the records of a sample stand.
 struct RecordPlaces {
   /// A list of records, or a dictionary of them, or a single one.
@@ -287,8 +289,8 @@ struct RecordPlaces {
     if sample.malformedCount > 0 {
       return ReadError(
         .noRecords,
-        "\(sample.name) has no record that can be read: \(sample.malformedCount) lines or rows are"
-          + " not well-formed.",
+        "\(sample.name) has no record that can be read: "
+          + "\(MessageWords.count(sample.malformedCount, "line or row is", "lines or rows are")) not well-formed.",
         at: place
       )
     }

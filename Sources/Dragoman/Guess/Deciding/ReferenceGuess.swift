@@ -1,3 +1,5 @@
+import DragomanGraph
+
 /// Finds attributes whose values are keys of another entity, and makes relationships of them.
 struct ReferenceGuess {
   private let entities: [GuessedEntity]
@@ -159,7 +161,9 @@ struct ReferenceGuess {
         entity: target.entity.name,
         isToMany: isToMany,
         entries: entries,
-        remarks: ["every value is a \(target.entity.name).\(target.key.name)"] + attribute.remarks
+        remarks: [
+          "every value is \(MessageWords.withArticle(target.entity.name)).\(target.key.name)"
+        ] + attribute.remarks
       )
     )
     entity.unique = entity.unique.map { $0 == attribute.name ? name : $0 }

@@ -124,12 +124,16 @@ extension FeedReading {
         notices.add(presentSources: names)
         continue
       }
-      let path = sources.source(at: place).map.records?.text ?? "the root"
+      let records = sources.source(at: place).map.records
+      let path = records?.text ?? "the root"
       if counts.count == 1 {
         let isJSON = sources.source(at: place).map.format == .json
         let other = isJSON ? map.sources.first { $0.format == .ndjson } : nil
-        let hint = other.map {
+        var hint = other.map {
           "; a single line is read as JSON, not NDJSON, unless \(InputSources.assignment($0.name, to: input.name)) says so"
+        }
+        if isJSON, records?.steps.last == .anyMember {
+          hint = "; \(path) means the members of an object, not the elements of a list"
         }
         throw ReadError(
           .noRecords,

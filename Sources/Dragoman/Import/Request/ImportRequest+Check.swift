@@ -77,9 +77,9 @@ extension ImportRequest {
     }
   }
 
-  /// How many records may be rejected: what the request says, else what its map does; nil: all.
+  /// How many records may be rejected: what the request says, else what its map does of feeds; nil: all.
   func maximumRejects(by map: ImportMap) -> Int? {
-    options.maximumRejects ?? map.importOptions.maximumRejects
+    options.maximumRejects ?? (retriedFile == nil ? map.importOptions.maximumRejects : nil)
   }
 
   /// What one record may take: what the request says, else what its map does.

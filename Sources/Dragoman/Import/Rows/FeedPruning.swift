@@ -59,7 +59,8 @@ final class FeedPruning {
     with deleter: () throws -> ObjectDeleter
   ) throws -> (count: Int, notices: [String]) {
     if counts.rejected > 0 {
-      return (0, ["nothing was pruned: of the feed, \(counts.rejected) records were rejected"])
+      let records = MessageWords.count(counts.rejected, "record was", "records were")
+      return (0, ["nothing was pruned: of the feed, \(records) rejected"])
     }
     if counts.read == 0 {
       throw ImportError(.prune, "The feed is empty: pruning would delete everything.")
@@ -71,7 +72,7 @@ final class FeedPruning {
         guard Double(missing) <= share * Double(all) else {
           throw ImportError(
             .prune,
-            "Pruning would delete \(missing) of \(all) objects of \(entity.name).",
+            "Pruning would delete \(missing) of \(MessageWords.count(all, "object")) of \(entity.name).",
             help: "if the feed is right, raise `maximumShare`"
           )
         }
@@ -88,8 +89,8 @@ final class FeedPruning {
     if let (entity, count) = outcome.seen.first {
       throw ImportError(
         .prune,
-        "Pruning would delete \(count) objects of \(entity) that the feed has: a delete rule takes them"
-          + " along with objects that it does not have.",
+        "Pruning would delete \(MessageWords.count(count, "object")) of \(entity) that the feed has: a delete rule takes"
+          + " \(count == 1 ? "it" : "them") along with objects that it does not have.",
         help: "let the feed have their owners, or give the relationship another `onDelete`"
       )
     }
@@ -112,7 +113,8 @@ final class FeedPruning {
         guard Double(count) <= share * Double(all) else {
           throw ImportError(
             .prune,
-            "Pruning would delete \(count) of \(all) objects of \(root.name), with those that delete rules take along.",
+            "Pruning would delete \(count) of \(MessageWords.count(all, "object")) of \(root.name), with"
+              + " those that delete rules take along.",
             help: "if the feed is right, raise `maximumShare`"
           )
         }

@@ -22,8 +22,8 @@ final class RowBackend: DraftBackend {
   private var applied: [(entity: EntityLayout, key: Int64)]?
   private var deleter: ObjectDeleter?
   private var savepoint: Savepoint?
-  /// Whether texts with U+0000 are refused.
-  private let refusesNUL: Bool
+  /// Whether the rows go on to a server, which cannot hold all that a file can.
+  private let isForServer: Bool
 
   init(
     session: WriteSession,
@@ -32,9 +32,9 @@ final class RowBackend: DraftBackend {
     pruning: FeedPruning? = nil,
     mayLoad: Bool = false,
     namesObjects: Bool = false,
-    refusesNUL: Bool = false
+    isForServer: Bool = false
   ) {
-    self.refusesNUL = refusesNUL
+    self.isForServer = isForServer
     self.mayLoad = mayLoad
     applied = namesObjects ? [] : nil
     self.session = session
@@ -54,7 +54,7 @@ final class RowBackend: DraftBackend {
   func writer(for rows: EntityStatements, isNested: Bool) throws -> EntityWriter {
     // Who observes is told record by record, and who asks for objects finds those that are there.
     let writer = try session.writer(for: rows, mayLoad: mayLoad && !isObserved && !namesObjects)
-    writer.refusesNUL = refusesNUL
+    writer.isForServer = isForServer
     return writer
   }
 

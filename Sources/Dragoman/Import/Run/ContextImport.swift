@@ -55,7 +55,10 @@ struct ContextImport {
     unless cancellation: Cancellation? = nil,
     flush: () throws -> Void = {}
   ) throws -> ImportedObjects {
-    try run(records, ObjectBackend(context, code: code, only: only), cancellation, flush)
+    let backend = ObjectBackend(context, code: code, only: only)
+    let imported = try run(records, backend, cancellation, flush)
+    try backend.others.tell()
+    return imported
   }
 
   /// Imports the records into the transaction that the context has open.

@@ -40,6 +40,9 @@ struct ImportRunState: Codable {
   var rejectsByteCount: Int?
   /// A hash of what is in it.
   var rejectsHash: UInt64?
+  /// How long it was left by an import that ended behind that, and the hash; nil: nobody knows.
+  var leftByteCount: Int?
+  var leftHash: UInt64?
   var entities: [String: ImportReport.EntityCounts]
   var relationships: [String: ImportReport.RelationshipCounts]
   var issues: [IssueCount]
@@ -48,24 +51,42 @@ struct ImportRunState: Codable {
 extension ImportRunState {
   /// Reads what an import has kept.
   init(_ kept: KeptRun) throws {
-    self = try JSONDecoder().decode(Self.self, from: Data(kept.state.utf8))
+    try self.init(kept.state)
+  }
+
+  /// Reads the text of one.
+  init(_ state: String) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(state.utf8))
   }
 
   /// Whether it is of no more use once another import begins.
   ///
   /// Partitions leave each other alone, and wait for each other. Where several imports keep their own
-  /// (`keepsSeveral`), one of other inputs is none of theirs.
-  func isReplaced(by request: ImportRequest, keepsSeveral: Bool) -> Bool {
-    partition == request.partition
+  /// (`keepsSeveral`), one of other inputs is none of theirs; one of all records of the same inputs by the same map
+  /// takes the place of their partitions.
+  ///
+  /// - Parameters:
+  ///   - request: The other import.
+  ///   - isSameMap: Whether both are by a map of one name.
+  ///   - keepsSeveral: Whether the store has room for several.
+  /// - Returns: Whether it can be dropped.
+  func isReplaced(by request: ImportRequest, isSameMap: Bool, keepsSeveral: Bool) -> Bool {
+    let isWhole = keepsSeveral && request.partition == nil && isSameMap
+    return (partition == request.partition || isWhole)
       && (!keepsSeveral && partition == nil || inputs == request.inputs.map(\.name))
   }
 
   /// Whether it is another partition of an import, or the same, of whatever version of the feed.
   func isPart(of request: ImportRequest, _ map: ImportMap) -> Bool {
+    mapHash == map.fingerprint && isPart(of: request)
+  }
+
+  /// The same by whatever map.
+  func isPart(of request: ImportRequest) -> Bool {
     func names(_ inputs: [String]) -> [String] {
       inputs.map { String($0.split(separator: "/").last ?? "") }
     }
-    return partition?.count == request.partition?.count && mapHash == map.fingerprint
+    return partition?.count == request.partition?.count
       && names(inputs) == names(request.inputs.map(\.name)) && options == request.fingerprint
   }
 }
@@ -122,6 +143,37 @@ struct EarlierPart {
     self.entry = entry
   }
 
+  /// Why there is nothing to go on with.
+  ///
+  /// - Parameters:
+  ///   - session: In an open transaction.
+  ///   - entry: The row of an import that is like the one that is looked for.
+  /// - Returns: The reason, as a clause.
+  /// - Throws: `StoreError`.
+  static func absence(
+    _ session: some ImportSession,
+    of entry: ImportLedgerEntry
+  ) throws -> String {
+    let none = "no import in batches was stopped"
+    guard try session.storedModel() != nil else { return none }
+    let last = try session.lastLedgerEntry {
+      hasSameBytes($0.source, entry.source) && hasSameBytes($0.map, entry.map) && $0.undoes == nil
+    }
+    guard let last, let number = last.id, [.stopped, .cancelled].contains(last.status) else {
+      return none
+    }
+    // It was ended while the one that did it was under way.
+    var ending: Int64?
+    _ = try session.lastLedgerEntry { later in
+      guard let id = later.id, id > number else { return true }
+      let isImport = !later.mapHash.isEmpty && (later.finished ?? "~") >= (last.finished ?? "")
+      if isImport { ending = id }
+      return false
+    }
+    guard let ending else { return "what import \(number), which was stopped, had kept is gone" }
+    return "import \(number) was stopped, and import \(ending) has ended it"
+  }
+
   /// The run that is asked for; where there is none, another one, which is refused.
   private static func find(
     _ session: some ImportSession,
@@ -154,11 +206,13 @@ struct EarlierPart {
   func check(_ count: Int, _ records: UInt64?) throws(ImportError) {
     if count < state.passed {
       throw Self.refusal(
-        "The feed has changed: it has \(count) records, and \(state.passed) were read before."
+        "The feed has changed: it has \(MessageWords.count(count, "record")), and"
+          + " \(MessageWords.count(state.passed, "was", "were")) read before."
       )
     }
     if count > state.passed || records != state.records {
-      throw Self.refusal("The feed has changed: its first \(state.passed) records are others.")
+      let first = MessageWords.count(state.passed, "record is another", "records are others")
+      throw Self.refusal("The feed has changed: its first \(first).")
     }
   }
 

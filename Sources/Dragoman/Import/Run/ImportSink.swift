@@ -101,7 +101,7 @@ final class RowSink: ImportSink {
       pruning: pruning,
       // A batch that is committed has its indexes, and who observes batches sees what became of them.
       mayLoad: isWhole && request.observer == nil,
-      refusesNUL: isForServer
+      isForServer: isForServer
     )
     backend = made
     return made
@@ -182,6 +182,12 @@ final class ObjectSink: ImportSink {
         made.keptLists[list.relationship, default: []].append((list.owner, list.text))
       }
     }
+    made.others.isPartner = { [session] name in
+      guard request.partition != nil else { return false }
+      return try session.keptState(of: name).map { state in
+        (try? ImportRunState(state))?.isPart(of: request) ?? false
+      }
+    }
     backend = made
     return made
   }
@@ -211,9 +217,16 @@ final class ObjectSink: ImportSink {
     _ records: UInt64?,
     _ entry: ImportLedgerEntry
   ) throws -> [String]? {
-    // Others may have let references wait, or resolved them, since they were read.
+    // Others may have let references wait, or resolved them, since they were read; and what they have said of objects
+    // is later than what this one lets wait of them.
+    try backend?.others.tell()
+    _ = try backend?.others.look()
     backend?.forgetAdopted()
     for stage in walker.stages.all { stage.forgetAdopted() }
+    let endedLists = Dictionary(grouping: try session.endedLists(), by: \.relationship)
+    for stage in walker.stages.all {
+      for list in endedLists[stage.name] ?? [] { stage.forgetEnded(of: list.owner) }
+    }
     guard let partition = request.partition, !request.isDryRun else { return [] }
     var ended: Set<Int> = [partition.number]
     var names: [String] = []
@@ -259,7 +272,10 @@ final class ObjectSink: ImportSink {
 
   func lookAhead(_ next: @escaping () -> DraftBatch?) { backend?.following = next }
 
-  func flush() throws { try session.flush() }
+  func flush() throws {
+    try backend?.others.tell()
+    try session.flush()
+  }
 
   func interruptible(when shouldStop: @escaping () -> Bool, _ body: () throws -> Void) throws {
     try body()

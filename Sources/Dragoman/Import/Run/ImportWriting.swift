@@ -17,12 +17,16 @@ final class ImportWriting<Sink: ImportSink> {
   private let progress: (ImportProgress) -> Void
   private let start = ContinuousClock().now
   private let notices = NoticeLog()
+  /// What is to be told of stopped imports that this one ends, once it has committed anything.
+  private let endedRuns = NoticeLog()
   private let retried = RetriedLines()
   private var commit: ImportMap.ImportOptions.Commit
   private var walker: DraftWalker<Sink.Backend>?
   private var pruning: FeedPruning?
   private var pruned = 0
   private var rejects: RejectsFile?
+  /// Whether what the rejects file is left as by a failure is this import's doing.
+  private var keepsRejectsEnd = true
   /// The file whose rejects are imported again, in place of `rejects`.
   private var retry: RejectsRewriting?
   private var committed = 0
@@ -92,6 +96,7 @@ final class ImportWriting<Sink: ImportSink> {
     do {
       let status = try importAll()
       try flushRejects()
+      if status == .cancelled { keepRejectsEnd() }
       return status
     } catch {
       // The cause is what the run ends with; of rejects that cannot be written a notice tells.
@@ -100,6 +105,7 @@ final class ImportWriting<Sink: ImportSink> {
         // import waits for no index.
         if !cancellation.isCancelled, !(error is StoreError) { try walker?.settleBroken() }
         try flushRejects()
+        if !(error is StoreError) { keepRejectsEnd() }
       } catch let other {
         if (error as? ImportError)?.code != .inputOutput { notices.add("\(other)") }
       }
@@ -305,11 +311,30 @@ final class ImportWriting<Sink: ImportSink> {
     } else {
       rejects = try makeRejectsFile(beside: session.path)
     }
-    keeper = try RunKeeper(session, preparation.asked, commit, behind: earlier)
-    if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects,
-      try !rejects.goOn(behind: byteCount, state.rejectsHash)
-    {
-      notices.add("the rejects file has only the rejects behind those that were committed")
+    keeper = try RunKeeper(
+      session,
+      preparation.asked,
+      commit,
+      by: preparation.ledgerName,
+      behind: earlier,
+      endedRuns
+    )
+    if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects {
+      let left = try rejects.goOn(
+        behind: RejectsFile.Extent(byteCount: byteCount, hash: state.rejectsHash),
+        leftAs: state.leftByteCount.map { .init(byteCount: $0, hash: state.leftHash) }
+      )
+      // Others' lines are not what this one leaves before it has committed them.
+      keepsRejectsEnd = rejects.byteCount == off_t(byteCount)
+      switch left {
+      case .whole: break
+      case .gone:
+        notices.add("the rejects file has only the rejects behind those that were committed")
+      case .changed:
+        notices.add(
+          "the rejects file is not as the import that was stopped had left it: its lines stay, and new ones come behind them"
+        )
+      }
     }
     let ledger = earlier?.state.ledger
     recording = try ImportRecording(session, request, commit, behind: ledger, notices)
@@ -353,6 +378,16 @@ final class ImportWriting<Sink: ImportSink> {
     }
   }
 
+  /// Keeps what the rejects file is left as; where that fails, one who goes on does not know it, and keeps all lines.
+  private func keepRejectsEnd() {
+    guard let rejects, keepsRejectsEnd else { return }
+    do {
+      try keeper?.keep(end: rejects, session)
+    } catch {
+      logger.debug("the end of the rejects file is not kept", metadata: ["error": "\(error)"])
+    }
+  }
+
   private func startReading(_ model: Model, passing committedCount: Int) -> BatchQueue<DraftBatch> {
     let queue = BatchQueue<DraftBatch>()
     let reading = FeedReading(
@@ -391,7 +426,8 @@ final class ImportWriting<Sink: ImportSink> {
     guard request.resumes else { return nil }
     guard let earlier = try EarlierPart(session, of: preparation.declaredMap, preparation.asked)
     else {
-      notices.add("there is nothing to resume: no import in batches was stopped; all is imported")
+      let reason = try EarlierPart.absence(session, of: makeLedgerEntry())
+      notices.add("there is nothing to resume: \(reason); all is imported")
       return nil
     }
     commit = .batch
@@ -422,7 +458,8 @@ final class ImportWriting<Sink: ImportSink> {
       throw error
     }
     walker.tally.goOn(behind: earlier)
-    notices.add("went on behind \(earlier.state.passed) records that were read earlier")
+    let records = MessageWords.count(earlier.state.passed, "record that was", "records that were")
+    notices.add("went on behind \(records) read earlier")
   }
 
   // MARK: - Commits
@@ -466,6 +503,8 @@ final class ImportWriting<Sink: ImportSink> {
     }
     try recording?.keep(entry)
     try session.commit()
+    keepsRejectsEnd = true
+    for notice in endedRuns.all { notices.add(notice) }
     committed = entry.committed
     ledgerNumber = entry.id
     logger.debug("committed", metadata: ["records": "\(committed)"])

@@ -12,18 +12,24 @@ final class RunKeeper {
   private var records = FeedHash()
   /// What was written down last.
   private var written: String?
+  /// What that says; or what the part says that is gone on with.
+  private var state: ImportRunState?
 
   /// Prepares the store for what an import keeps there until its end; nil where nothing is kept: by an import in
   /// one transaction, a dry run, or beside another one that keeps its own.
   ///
-  /// `earlier` is the part that is gone on with.
+  /// `map` is what the ledger calls it; `earlier` is the part that is gone on with; `ended` gets what is to be told, when this import has committed
+  /// anything, of those that were stopped and end by that.
   init?(
     _ session: some ImportSession,
     _ request: ImportRequest,
     _ commit: ImportMap.ImportOptions.Commit,
-    behind earlier: EarlierPart?
+    by map: String,
+    behind earlier: EarlierPart?,
+    _ ended: NoticeLog
   ) throws {
-    guard !request.isDryRun else { return nil }
+    // Rejects that are mended in between leave one that was stopped alone.
+    guard !request.isDryRun, request.retriedFile == nil else { return nil }
     if earlier == nil {
       for name in try session.keptRunNames() {
         // What cannot be read is nobody's who runs.
@@ -35,10 +41,18 @@ final class RunKeeper {
           return nil
         }
         let isReplaced =
-          state?.isReplaced(by: request, keepsSeveral: session.keepsSeveralRuns)
+          try state?.isReplaced(
+            by: request,
+            isSameMap: session.ledgerEntry(state?.ledger ?? 0).map { hasSameBytes($0.map, map) }
+              ?? false,
+            keepsSeveral: session.keepsSeveralRuns
+          )
           ?? !session.keepsSeveralRuns
         // One that ended before its first commit has left its tables.
-        if isReplaced || kept == nil { try session.dropRun(named: name) }
+        if isReplaced || kept == nil {
+          if let state { try Self.giveUp(state, session, ended) }
+          try session.dropRun(named: name)
+        }
       }
     }
     guard commit == .batch else { return nil }
@@ -47,6 +61,23 @@ final class RunKeeper {
     modelHash = try session.storedModel().map(FeedHash.text) ?? ""
     self.request = request
     mark = RunMark()
+    state = earlier?.state
+  }
+
+  /// Says that an import which was stopped cannot be gone on with any more: in a notice, and in the ledger.
+  private static func giveUp(
+    _ state: ImportRunState,
+    _ session: some ImportSession,
+    _ ended: NoticeLog
+  ) throws {
+    guard var entry = try session.ledgerEntry(state.ledger) else { return }
+    guard [.running, .stopped, .cancelled].contains(entry.status) else { return }
+    entry.finish(entry.status == .cancelled ? .cancelled : .stopped)
+    try session.record(&entry)
+    ended.add(
+      "import \(state.ledger) was stopped behind \(MessageWords.count(state.passed, "record")), and this one ends it: the"
+        + " references and lists that it had kept for its end are gone, and it cannot be resumed any more"
+    )
   }
 
   /// A hash of the records so far.
@@ -103,9 +134,31 @@ final class RunKeeper {
         .init(code: $0.code.rawValue, entity: $0.entity, attribute: $0.attribute, count: $0.count)
       }
     )
+    try write(state, session)
+  }
+
+  private func write(_ state: ImportRunState, _ session: some ImportSession) throws {
     let text = String(decoding: try JSONEncoder().encode(state), as: UTF8.self)
     try session.keep(state: text)
     written = text
+    self.state = state
+  }
+
+  /// Writes down what the rejects file is left as, by an import that ends before its end: behind the lines that are
+  /// committed it may have others.
+  ///
+  /// Commits that.
+  func keep(end rejects: RejectsFile, _ session: some ImportSession) throws {
+    guard var state, let byteCount = state.rejectsByteCount, off_t(byteCount) != rejects.byteCount
+    else { return }
+    session.rollbackIfOpen()
+    try session.begin()
+    try check(session)
+    state.mark = mark
+    state.leftByteCount = Int(rejects.byteCount)
+    state.leftHash = rejects.hash.value
+    try write(state, session)
+    try session.commit()
   }
 
   /// The import has ended.

@@ -163,9 +163,10 @@ extension ManagedObjectContext {
   /// Applies a record to an object that exists, whatever key the record has.
   ///
   /// A record without a key leaves the object's.
-  /// - Throws: As for many; `ImportError` with the reason where the record is rejected; then the
-  ///   object is as it was.
+  /// - Throws: As for many; `ContextError`, `.foreignContext`, for an object of another context;
+  ///   `ImportError` with the reason where the record is rejected; then the object is as it was.
   public func apply(_ record: ForeignRecord, to object: ManagedObject) throws {
+    try checkOwn(object, "A record is not applied to an object of another context here.")
     let (map, code) = try mappers.importMap(for: object.entityName)
     try declare(mappers.keys)
     let imported = try ContextImport(map, code, self, .upsert, nil)

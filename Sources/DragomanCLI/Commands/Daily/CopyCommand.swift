@@ -8,7 +8,7 @@ import Foundation
 struct CopyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy",
-    abstract: "Copy a database from a file to a server, or back.",
+    abstract: "Copy a database: from a file to a server, back, or between two of a kind.",
     usage: "dragoman copy -d <from> -d <to> [<options>]",
     discussion: """
       Objects, links, what waits, and the history go over as they are at one moment, and both sides are \
@@ -19,6 +19,9 @@ struct CopyCommand: ParsableCommand {
         dragoman copy -d people.db -d postgresql://db/people
         dragoman copy -d postgresql://db/people -d people.db
         dragoman copy -d people.db -d cities.db --entity City
+
+      Where an import in batches is under way nothing is copied, nor where one was stopped, unless \
+      --leave-stopped says that the references may stay behind that wait in what it has kept.
 
       Exit codes: 0 done, 64 usage, or entities that cannot be copied alone, 65 a value that the other \
       side cannot hold, 66 no such database, 69 no answer, 73 something is there already, 74 I/O error or \
@@ -47,6 +50,9 @@ struct CopyCommand: ParsableCommand {
   @Flag(help: "Begin anew where a copy was stopped, and drop what it had copied.")
   var restart = false
 
+  @Flag(help: "Leave behind what imports in batches keep for their end that were stopped.")
+  var leaveStopped = false
+
   @Flag(help: "Print one JSON document on standard output.")
   var json = false
 
@@ -56,6 +62,9 @@ struct CopyCommand: ParsableCommand {
   func validate() throws {
     guard databases.count == 2 else {
       throw ValidationError("Two databases are wanted: -d FROM -d TO.")
+    }
+    guard !databases.contains("-") else {
+      throw ValidationError("A database is a file or on a server, and no stream: -d -.")
     }
   }
 
@@ -68,9 +77,12 @@ struct CopyCommand: ParsableCommand {
     let copy: StoreCopy
     do {
       defer { if showsProgress { Messages.redraw("") } }
-      copy = try places[0].copy(to: places[1], entities: entity, startsAnew: restart) {
-        table,
-        count in
+      copy = try places[0].copy(
+        to: places[1],
+        entities: entity,
+        startsAnew: restart,
+        leavingStopped: leaveStopped
+      ) { table, count in
         if let signal = signals.received { throw Stop(signal: signal) }
         if showsProgress {
           Messages.redraw("\(VisibleText.of(table)): \(Figures.grouped(count)) rows")

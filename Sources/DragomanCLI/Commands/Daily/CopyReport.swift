@@ -23,7 +23,8 @@ struct CopyReport {
     for (index, table) in copy.tables.enumerated() {
       let padding = String(repeating: " ", count: width - DisplayWidth.of(names[index]))
       text += "  \(names[index])\(padding)  \(Figures.padded(figures[index], digits))"
-      text += table.isLinks ? " links" : " objects"
+      text += table.isLinks ? " link" : " object"
+      if table.rowCount != 1 { text += "s" }
       if table.resumedCount > 0 {
         text += " (\(Figures.grouped(table.resumedCount)) were there already)"
       }

@@ -24,7 +24,8 @@ struct RunCommand: AsyncParsableCommand {
       A feed has the options of import under their names: source, mode, commit, batchSize, rejects, \
       maxRejects, prune, pruneMax, maxRecordSize, maxWaitingSize, maxBytes, timeout, retries, headers, \
       certificates; and a database of its own, if need be. They hold for run and nothing else. Feeds come in the order of the command line, with --all in that of \
-      the file; one that fails ends the run.
+      the file; one that fails ends the run, and with --json a document with "status":"notRun" names each \
+      that it left out. With --dry-run each feed is tried by itself, without what those before it would bring.
 
       Exit codes: those of import; 3 if records of any feed were rejected.
       """
@@ -71,42 +72,118 @@ struct RunCommand: AsyncParsableCommand {
       throw ToolError.noSettings
     }
     let feeds = try feeds(of: settings)
+    if !quiet { for note in notes(on: feeds, settings) { Messages.print("note: \(note)\n") } }
     let begun = BegunRejects()
     var status: Int32 = 0
     for (number, feed) in feeds.enumerated() {
+      let rest = feeds[(number + 1)...]
       // A feed may have been done when it was to stop.
       if let signal = SignalWatch.received {
-        noteSkipped(feeds[number...])
+        tellSkipped(feeds[number...])
         throw ExitCode(128 + signal)
       }
       do {
+        // Each feed has a document of its own.
+        OutputBuffer.hasPrinted.store(false, ordering: .relaxed)
         let (path, origin) = try database.choice(in: settings, own: feed.options.database)
         if !quiet {
           let note = origin.map { " (by \($0))" } ?? ""
           Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
         }
-        // Each feed has a document of its own.
-        OutputBuffer.hasPrinted.store(false, ordering: .relaxed)
         var command = try ImportCommand.parse(try arguments(of: feed, in: settings, path))
         // What one feed left in a file the next one does not throw away.
         try await BegunRejects.$current.withValue(begun) { try await command.run() }
       } catch let code as ExitCode where code.rawValue == ToolError.ExitStatus.someRejected.rawValue
       {
         status = code.rawValue
+      } catch let code as ExitCode {
+        tellSkipped(rest)
+        throw code
       } catch {
-        noteSkipped(feeds[(number + 1)...])
-        guard var known = (error as? ToolError) ?? ToolError(error) else { throw error }
+        guard var known = (error as? ToolError) ?? ToolError(error) else {
+          tellSkipped(rest)
+          throw error
+        }
         known.feed = feed.name
-        throw known
+        // The message is on standard error in any case.
+        if json, !OutputBuffer.hasPrinted.load(ordering: .relaxed) {
+          try? OutputBuffer.print(known.document)
+        }
+        let status = known.tell()
+        tellSkipped(rest)
+        throw ExitCode(status)
       }
     }
     if status != 0 { throw ExitCode(status) }
   }
 
-  private func noteSkipped(_ feeds: ArraySlice<ToolSettings.Feed>) {
+  /// Tells of the feeds that one before them keeps from being run, behind the reason, which is what the command ends
+  /// with whether this is read or not.
+  private func tellSkipped(_ feeds: ArraySlice<ToolSettings.Feed>) {
     guard !feeds.isEmpty else { return }
-    let names = feeds.map(\.name).joined(separator: ", ")
-    Messages.print("note: \(names) did not run\n")
+    Messages.print("note: \(feeds.map(\.name).joined(separator: ", ")) did not run\n")
+    guard json else { return }
+    for feed in feeds {
+      try? OutputBuffer.print(JSONDocument.text(SkippedFeed(feed: feed.name)) + "\n")
+    }
+  }
+
+  /// The document of a feed that did not run.
+  private struct SkippedFeed: Encodable {
+    let feed: String
+    let status = "notRun"
+    let v = 1
+  }
+
+  // MARK: - Several feeds of one database
+
+  /// What is to be known of feeds of one database before they are run.
+  private func notes(on feeds: [ToolSettings.Feed], _ settings: ToolSettings) -> [String] {
+    var databases: [String: String] = [:]
+    var pruning: [Pruned: [String]] = [:]
+    var isShared = false
+    for feed in feeds {
+      // What is wrong with it is told when its turn comes.
+      guard
+        let path = try? database.choice(in: settings, own: feed.options.database).path
+      else { continue }
+      let place = ToolSettings.place(of: path)
+      isShared = isShared || databases[place] != nil
+      databases[place] = databases[place] ?? path
+      guard prunes(feed, settings), let arguments = try? arguments(of: feed, in: settings, path),
+        let command = try? ImportCommand.parse(arguments)
+      else { continue }
+      for entity in command.prunedEntities {
+        let pruned = Pruned(place: place, entity: entity)
+        // A feed may be named twice.
+        guard pruning[pruned]?.contains(feed.name) != true else { continue }
+        pruning[pruned, default: []].append(feed.name)
+      }
+    }
+    var notes: [String] = []
+    for (pruned, names) in pruning.sorted(by: { $0.key < $1.key }) where Set(names).count > 1 {
+      let list = names.dropLast().joined(separator: ", ") + " and \(names.last ?? "")"
+      let (all, others) =
+        names.count == 2 ? ("both", "the other brings") : ("all", "the others bring")
+      let path = DatabaseOptions.shown(databases[pruned.place] ?? "")
+      notes.append(
+        "\(list) \(all) prune \(pruned.entity) in \(path): each deletes what only \(others)"
+      )
+    }
+    if dryRun, isShared {
+      notes.append("each feed is tried by itself, without what those before it would bring")
+    }
+    return notes
+  }
+
+  /// An entity of a database.
+  private struct Pruned: Hashable, Comparable {
+    let place: String
+    let entity: String
+
+    static func < (one: Pruned, other: Pruned) -> Bool {
+      (one.place, one.entity) < (other.place, other.entity)
+    }
   }
 
   /// The feeds that are meant.

@@ -51,9 +51,10 @@ struct UndoCommand: ParsableCommand {
       // Whoever read has enough.
       return
     }
+    // It is done, also where the document cannot be written.
+    if report.isPossible, !quiet { Messages.print(UndoText.text(report, isDryRun: dryRun)) }
     if json, !dryRun { try OutputBuffer.print(JSONDocument.text(UndoReportJSON(report)) + "\n") }
     if !report.isPossible { throw ToolError(report) }
-    if !quiet { Messages.print(UndoText.text(report, isDryRun: dryRun)) }
   }
 
   /// Takes the import back, or tells what that would change.

@@ -29,6 +29,7 @@ struct ImportReportJSON: Encodable {
   private let error: String?
   private let seconds: Double
   private let bytes: Int
+  private let left: Int?
 
   private struct Drift: Encodable {
     let comparedWith: Int64?
@@ -82,8 +83,10 @@ struct ImportReportJSON: Encodable {
   ///   - report: What the import did.
   ///   - failure: Why it failed; nil: it did not.
   ///   - feed: What the settings call it; nil: they do not name it.
-  init(_ report: ImportReport, failure: ToolError?, feed: String? = nil) {
+  ///   - left: How many lines a rejects file has whose records were imported again; nil: none were, or nobody knows.
+  init(_ report: ImportReport, failure: ToolError?, feed: String? = nil, left: Int? = nil) {
     self.feed = feed
+    self.left = left
     status = report.status.rawValue
     `import` = report.number
     read = report.counts.read

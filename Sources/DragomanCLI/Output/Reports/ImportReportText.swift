@@ -44,7 +44,7 @@ struct ImportReportText {
     let code = ImportIssue.Code.unmatchedPath.rawValue
     let text = warned.map { "warning[\(code)]: \($0.message)\n  help     \($0.help)\n" }.joined()
     let others = told.filter { !isCheck && !$0.hasRemedy }
-      .map(\.subject)
+      .map { $0.isDiscriminator ? "\($0.path) (the discriminator of \($0.entity))" : $0.subject }
     return others.isEmpty ? text : text + "note: no record has \(others.joined(separator: ", "))\n"
   }
 
@@ -156,16 +156,17 @@ struct ImportReportText {
 
   /// What was kept, where that is not plain.
   private var closing: String {
-    let kept = Figures.grouped(report.committed)
+    let kept = Figures.count(report.committed, "record")
+    let (are, were) = report.committed == 1 ? ("is", "was") : ("are", "were")
     switch report.status {
     case .done, .rejected:
       return report.isDryRun ? "Dry run: nothing was kept.\n" : ""
     case .cancelled where report.committed > 0:
-      return "\(cause): \(kept) records are in \(database);"
+      return "\(cause): \(kept) \(are) in \(database);"
         + " the same command with --resume goes on from there.\n"
     case .cancelled: return "\(cause): nothing was kept.\n"
     case .failed where report.committed > 0:
-      return "\(kept) records were committed to \(database) before that"
+      return "\(kept) \(were) committed to \(database) before that"
         + (isResumable ? "; the same command with --resume goes on from there.\n" : ".\n")
     case .failed: return "Nothing was written.\n"
     }
