@@ -331,6 +331,14 @@ def apply(world, entity, record, mode, owner=None, by=None):
     number = world.find(entity, key, is_phantom=True)
     state = world.objects[number]["state"] if number is not None else "nobody"
     if is_tombstone:
+        if state in ("real", "stub") and mode == "insert":
+            raise Rejected("there")
+        if state in ("real", "stub") and mode == "ignore":
+            return number, "skipped"
+        if state == "phantom" and mode not in ("insert", "ignore"):
+            # Those before it would have made a stub that this one deletes.
+            for place in [place for place, targets in world.lists.items() if number in targets and world.rules(*place).get("onUnresolved") == "stub"]:
+                world.unlink(*place, number)
         if state in ("nobody", "phantom"):
             return None, "nobody"
         world.drop(number)

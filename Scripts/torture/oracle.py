@@ -419,11 +419,15 @@ def apply(world, entity, record, mode, waiting, seen):
     is_stub = old is not None and world.objects[old]["stub"]
     is_old = old is not None and mode is not None and is_older(rules, record, world.objects[old])
     if is_tombstone(rules, record):
+        if old is not None and mode == "insert":
+            raise Rejected("there")
+        # Whether it may be deleted is nobody's business where it is left alone.
+        if old is not None and (is_old or mode in (None, "ignore")):
+            return old, "skipped"
+        if mode not in (None, "ignore", "insert"):
+            forget_stubs(world, entity, key, waiting)
         if old is None:
             return None, "nobody"
-        # Whether it may be deleted is nobody's business where it is left alone.
-        if is_old or mode is None:
-            return old, "skipped"
         world.drop(old)
         return None, "deleted"
     if old is not None and not is_stub and seen is not None:
@@ -460,6 +464,14 @@ def apply(world, entity, record, mode, waiting, seen):
     for name, relationship in sorted(rules.get("relationships", {}).items(), key=lambda one: one[1]["kind"] == "toMany"):
         link(world, number, rules, name, relationship, record, mode, waiting)
     return number, "inserted" if old is None else "changed"
+
+
+def forget_stubs(world, entity, key, waiting):
+    """Who was named by a record before its tombstone would have been a stub that this one deletes."""
+    for owner, name, wanted in waiting:
+        rules = world.plan["entities"][world.objects[owner]["entity"]]["relationships"][name] if owner in world.objects else {}
+        if rules.get("onUnresolved") == "stub" and world.root(rules["entity"]) == world.root(entity):
+            wanted[:] = [one for one in wanted if not (one[0] == "key" and list(one[1]) == list(key))]
 
 
 def is_tombstone(rules, record):
