@@ -38,7 +38,7 @@ struct Scratch: ~Copyable {
     case .single, .double:
       let number = strtod(characters, nil)
       // Others may store these there; to SQLite the one is null, and the other has no sign.
-      return number.isNaN ? .null : .real(number == 0 ? 0 : number)
+      return number.isNaN ? .null : .real(number.withoutNegativeZero)
     case .bytes: return .blob(bytes(text))
     case .date, .timestamp: return .text(civil(text))
     }

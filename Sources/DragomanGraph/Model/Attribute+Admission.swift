@@ -78,7 +78,7 @@ extension Attribute {
     guard case .real(let real) = value else { return nil }
     let float = Float(real)
     // A small number may become a negative zero.
-    return float.isInfinite && real.isFinite ? nil : .real(float == 0 ? 0 : Double(float))
+    return float.isInfinite && real.isFinite ? nil : .real(Double(float.withoutNegativeZero))
   }
 
   /// Digits beyond the scale do not fit, as on import.

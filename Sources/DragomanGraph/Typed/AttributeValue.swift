@@ -83,8 +83,7 @@ public struct BoxingColumn {
       guard Double(Float(value)) == value else { throw beyond("a 32-bit number", "\(value)") }
     default: throw mismatch(.real(value))
     }
-    // SQLite stores no negative zero.
-    buffer.set(.real(value == 0 ? 0 : value), slot)
+    buffer.set(.real(value.withoutNegativeZero), slot)
   }
 
   /// Boxes text: decimals, dates, UUIDs and JSON in any spelling that the attribute's type takes, and

@@ -256,10 +256,10 @@ struct ContentsReader {
     )
     var entries = try rows.reversed().map(ImportLedgerEntry.init)
     // Who was killed could not say so.
-    if entries.contains(where: { $0.status == .running }), let stopped = try stoppedImport() {
-      for index in entries.indices where entries[index].id == stopped {
-        entries[index].status = .stopped
-      }
+    if entries.contains(where: { $0.status == .running }), let stopped = try stoppedImport(),
+      let index = entries.firstIndex(where: { $0.id == stopped && $0.status == .running })
+    {
+      entries[index].status = .stopped
     }
     return entries
   }

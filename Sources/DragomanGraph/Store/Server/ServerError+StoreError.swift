@@ -28,7 +28,7 @@ extension StoreError {
     guard count != wanted else { return }
     throw StoreError(
       .refused,
-      "The server changed \(MessageWords.count(count, "row")) of \(table) where \(wanted) \(wanted == 1 ? "was" : "were") to be"
+      "The server changed \(MessageWords.count(count, "row")) of \(table) where \(MessageWords.count(wanted, "was", "were")) to be"
         + " changed; nothing was kept.",
       help: "a trigger, a rule or a policy of the table may be in the way"
     )

@@ -151,9 +151,8 @@ struct ServerRun: Sendable {
     on connection: any ServerConnection
   ) throws {
     var said = [ServerArray(.text), ServerArray(.bigint)]
-    // In one order, so that two that do so do not wait for each other.
-    for (relationship, owners) in owners.sorted(by: { $0.key < $1.key }) {
-      for owner in owners.sorted() {
+    for (relationship, owners) in owners {
+      for owner in owners {
         try said[0].append(.text(relationship))
         said[1].append(owner)
       }

@@ -116,7 +116,9 @@ struct ServerSchema {
     }
     let creation = "CREATE TABLE \(Schema.quoted(table.name)) (\(parts.joined(separator: ", ")))"
     // The index of another table's primary key may have the name; none of a user's begins with an underscore.
-    let isTaken = tables.contains { hasSameBytes(Self.primaryKeyName(of: $0.name), table.name) }
+    let isTaken =
+      table.name.hasSuffix("_pkey")
+      && tables.contains { hasSameBytes(Self.primaryKeyName(of: $0.name), table.name) }
     let freeing =
       isTaken
       ? [

@@ -184,7 +184,10 @@ package final class ServerStore: ObjectStore, Sendable {
       do {
         try beginReading(connection, stored, isKnown ? seen.stamp?.check : nil)
         if let layout, stored.stamp != nil {
-          try check(layout, isKnown && seen.stamp != nil ? seen : ServerModel(connection), stored)
+          let isSeen = isKnown && seen.stamp != nil
+          let now = try isSeen ? seen : ServerModel(connection)
+          try check(layout, now, stored)
+          if !isSeen { self.seen.withLock { $0 = now } }
         }
         return connection
       } catch {
@@ -205,7 +208,6 @@ package final class ServerStore: ObjectStore, Sendable {
     guard let stamp = now.stamp, let known = stored.stamp, stamp.isOfStore(of: known) else {
       throw StoreError.replaced(at: name)
     }
-    seen.withLock { $0 = now }
     guard now.layout.migrations == layout.migrations else { throw StoreError.migrated(at: name) }
   }
 
@@ -298,7 +300,9 @@ package final class ServerStore: ObjectStore, Sendable {
       let session = ServerSession(try take(), self, stored.withLock { $0 })
       defer {
         session.rollbackIfOpen()
-        stored.withLock { $0 = session.committed }
+        let committed = session.committed
+        stored.withLock { $0 = committed }
+        if committed.stamp != nil { seen.withLock { $0 = committed } }
         put(session.connection)
       }
       return try body(session)

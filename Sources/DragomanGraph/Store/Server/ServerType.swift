@@ -60,8 +60,7 @@ enum ServerType: String {
     switch value {
     case .null: return []
     case .integer(let integer): return Array(String(integer).utf8)
-    // As SQLite, which stores no negative zero.
-    case .real(let real): return Array((real == 0 ? 0 : real).description.utf8)
+    case .real(let real): return Array(real.withoutNegativeZero.description.utf8)
     case .blob(let bytes):
       let digits = Array("0123456789abcdef".utf8)
       var text = Array("\\x".utf8)
