@@ -1,7 +1,8 @@
-import Dragoman
 import DragomanGraph
 import Foundation
 import Testing
+
+@testable import Dragoman
 
 /// What a rejects file holds when the run does not end well.
 @Suite struct RejectsFileTests {
@@ -139,6 +140,19 @@ import Testing
     let report = try await run.report()
     #expect(report.status == .cancelled && report.counts.rejected > 0)
     #expect(try rejected.count == report.counts.rejected)
+  }
+
+  @Test("Two imports do not write one rejects file at a time")
+  func twoAtOnce() async throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let path = folder.appendingPathComponent("both.rejects").path
+    let fixture = try ImportFixture(attributes: "v: { type: int64, required: true }")
+    let first = try RejectsFile(path: path, besides: [])
+    let failure = await #expect(throws: ImportFailure.self) {
+      try await fixture.run(#"[{"v":"x"}]"#) { $0.options.rejectsFile = path }
+    }
+    #expect((failure?.cause as? ImportError)?.code == .output)
+    withExtendedLifetime(first) {}
   }
 
   @Test(

@@ -129,6 +129,8 @@ final class HeldRecords {
   private(set) var taken: [Record] = []
 
   private let maximumByteCount: Int
+  /// Where the memory is of what stands around the last reject.
+  private var surroundingsPlace: Int?
 
   /// Keeps records as long as they take no more memory than this.
   init(maximumByteCount: Int = .max) { self.maximumByteCount = maximumByteCount }
@@ -234,7 +236,16 @@ final class HeldRecords {
     for (key, saysMore) in record.keys.nested {
       nestedKeys[key] = saysMore || nestedKeys[key] ?? false
     }
-    byteCount += (record.reject?.bytes.count ?? 0) + (batch.records.arenaEnd - firstByte)
+    if let reject = record.reject {
+      byteCount += reject.bytes.count
+      // One memory has them for all records of a batch.
+      let place = reject.surroundings.withUnsafeBufferPointer {
+        $0.baseAddress.map(Int.init(bitPattern:))
+      }
+      if place != surroundingsPlace { byteCount += reject.surroundings.count }
+      surroundingsPlace = place
+    }
+    byteCount += (batch.records.arenaEnd - firstByte)
     byteCount += (batch.values.count - firstValue) * MemoryLayout<RowValue>.stride
     byteCount += nodes.count * MemoryLayout<Origin>.stride
     byteCount += record.keys.byteCount + record.needs.count * Keys.keyByteCount

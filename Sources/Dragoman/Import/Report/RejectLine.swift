@@ -115,7 +115,7 @@ public struct RejectLine: Sendable {
     guard names.contains("record") || recordBytes != nil, !file.isEmpty else {
       throw ReadError(
         .rejects,
-        "This is no line of a rejects file: it has no `file` or no `record`.",
+        "This is no line of a rejects file: it has no `file`, or neither a `record` nor a `recordBytes` that is base64.",
         at: Origin(file: path, line: number, column: 1, byte: 0),
         help: "an import writes one where it is told to"
       )

@@ -19,6 +19,8 @@ protocol RejectsOutput: AnyObject {
 struct RejectedRecord {
   /// The members of the line from that of the record on.
   let bytes: [UInt8]
+  /// Those behind them that the records of a batch have in common.
+  let surroundings: [UInt8]
   /// The entity of its source; nil: nobody knows.
   let entity: String?
   /// The line that it begins on, from 1, and its first byte, from 0.
@@ -36,6 +38,7 @@ struct RejectedRecord {
     again = records.retried[record.number]
     if let again {
       (bytes, line, byte) = (again.members, again.recordLine, again.recordByte)
+      surroundings = []
       return
     }
     let origin = records.origin(at: record.start, record: nil)
@@ -55,22 +58,31 @@ struct RejectedRecord {
     if record.key > 0, !records.isXML {
       Self.append("name", records.text(record.key, record.keyLength), to: &bytes)
     }
+    self.bytes = bytes
+    surroundings = Self.surroundings(of: record, in: batch)
+  }
+
+  /// What stands around a record: made once for those of a batch that have the same.
+  private static func surroundings(of record: RecordBatch.Record, in batch: DraftBatch) -> [UInt8] {
+    let records = batch.records
+    let place = records.scopes.lastIndex { $0.start <= record.start }
+    if let known = batch.surroundings, known.scope == place { return known.bytes }
+    var bytes: [UInt8] = []
     if let root = records.document {
       let parts = batch.plan?.documentParts ?? .all
       bytes += ",\"root\":".utf8
       if records.isXML {
-        Self.append(XMLText(of: root, in: records, parts).text, to: &bytes)
+        append(XMLText(of: root, in: records, parts).text, to: &bytes)
       } else {
         parts.appendJSON(of: root, in: records, to: &bytes)
       }
     }
-    if let scope = records.scopes.last(where: { $0.start <= record.start }) {
-      Self.append(scope, to: &bytes)
-    }
+    if let place { append(records.scopes[place], to: &bytes) }
     if let doctype = records.doctype {
-      Self.append("doctype", String(decoding: doctype, as: UTF8.self), to: &bytes)
+      append("doctype", String(decoding: doctype, as: UTF8.self), to: &bytes)
     }
-    self.bytes = bytes
+    batch.surroundings = (place, bytes)
+    return bytes
   }
 
   /// Appends the whole line of a reject, with its line feed.
@@ -89,6 +101,7 @@ struct RejectedRecord {
     ]
     for (name, value) in members { Self.append(name, value, to: &line) }
     line += bytes
+    line += surroundings
     if let entity, !hasSameBytes(entity, issue.entity) {
       Self.append("recordEntity", entity, to: &line)
     }

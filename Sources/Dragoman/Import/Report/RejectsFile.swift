@@ -100,13 +100,13 @@ package final class RejectsFile: RejectsOutput {
     switch place {
     case .absent(let target):
       descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      if descriptor >= 0 { flock(descriptor, LOCK_SH) }
+      if descriptor >= 0 { flock(descriptor, LOCK_EX) }
     case .file(let target, _):
-      descriptor = Self.openShared(target)
+      descriptor = Self.openAlone(target)
       if descriptor < 0, errno == EWOULDBLOCK {
         throw ImportError(
           .output,
-          "A retry is writing the rejects file \(path).",
+          "Another import or retry is writing the rejects file \(path).",
           help: "run it again when that has ended"
         )
       }
@@ -122,16 +122,16 @@ package final class RejectsFile: RejectsOutput {
     }
   }
 
-  /// Opens a file, and keeps others from replacing it until it is closed (`RejectsReplacement`).
+  /// Opens a file, and keeps others from writing and replacing it until it is closed (`RejectsReplacement`).
   ///
-  /// - Returns: -1 where that fails; with `EWOULDBLOCK` where somebody is replacing it, and does not end soon: the
+  /// - Returns: -1 where that fails; with `EWOULDBLOCK` where somebody writes it, and does not end soon: the
   ///   database is locked meanwhile.
-  private static func openShared(_ path: String) -> Int32 {
+  private static func openAlone(_ path: String) -> Int32 {
     let deadline = ContinuousClock.now + .seconds(2)
     while true {
       let descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { return descriptor }
-      if flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
         // A file system without locks has none that would be held.
         guard errno == EWOULDBLOCK else { return descriptor }
         close(descriptor)
@@ -211,7 +211,7 @@ package final class RejectsFile: RejectsOutput {
     while let line = lines.next() {
       let isWhole = line.last == UInt8(ascii: "\n")
       // The last line of an editor may have no end.
-      if !isWhole, !Self.isObject(line) { break }
+      if !isWhole, !isReject(line) { break }
       var hash = FeedHash()
       hash.addBytes(isWhole ? line : line + [UInt8(ascii: "\n")])
       known.insert(hash.value)
@@ -222,9 +222,9 @@ package final class RejectsFile: RejectsOutput {
     if lines.hasFailed { throw failure(EIO, "read") }
   }
 
-  /// Whether a line is a whole object of JSON.
-  private static func isObject(_ line: [UInt8]) -> Bool {
-    ((try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any]) != nil
+  /// Whether a line is whole.
+  private func isReject(_ line: [UInt8]) -> Bool {
+    (try? RejectLine(line, number: 1, of: path, JSONText(around: 1))) != nil
   }
 
   /// Goes on behind all lines that the file has, where they are those of another import of the same run.

@@ -4,7 +4,7 @@ import Foundation
 /// Writes a rejects file again, line by line: beside its place first, then under its name.
 ///
 /// What others have written into it meanwhile is not lost: the file stays as it is then. While an import writes it
-/// (`RejectsFile` has a shared lock on it, `flock`) it is not begun, and until its end nobody else writes it.
+/// (`RejectsFile` has a lock on it, `flock`) it is not begun, and until its end nobody else writes it.
 package final class RejectsReplacement {
   private let path: String
   /// What the file was when this began.

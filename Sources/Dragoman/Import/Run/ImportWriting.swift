@@ -18,17 +18,13 @@ final class ImportWriting<Sink: ImportSink> {
   private let start = ContinuousClock().now
   private let notices = NoticeLog()
   /// What is to be told of stopped imports that this one ends, once it has committed anything.
-  private let endedRuns = NoticeLog()
+  private var endedRuns: [String] = []
   private let retried = RetriedLines()
   private var commit: ImportMap.ImportOptions.Commit
   private var walker: DraftWalker<Sink.Backend>?
   private var pruning: FeedPruning?
   private var pruned = 0
-  private var rejects: RejectsFile?
-  /// Whether what the rejects file is left as by a failure is this import's doing.
-  private var keepsRejectsEnd = true
-  /// The file whose rejects are imported again, in place of `rejects`.
-  private var retry: RejectsRewriting?
+  private var rejects: ImportRejects?
   private var committed = 0
   /// The number of the committed row of the ledger.
   private var ledgerNumber: Int64?
@@ -304,38 +300,24 @@ final class ImportWriting<Sink: ImportSink> {
 
   /// Makes what batches are written by, and what is kept beside the objects.
   private func prepareWriting(behind earlier: EarlierPart?) throws -> DraftWalker<Sink.Backend> {
-    if let path = request.retriedFile {
-      // Whether it can be read is told first.
-      _ = try RejectLines(path)
-      retry = request.isDryRun ? nil : try RejectsRewriting(path, retried)
-    } else {
-      rejects = try makeRejectsFile(beside: session.path)
-    }
+    let rejects = try ImportRejects(
+      request,
+      map,
+      retried,
+      beside: session.path,
+      cancellation,
+      notices
+    )
+    self.rejects = rejects
     keeper = try RunKeeper(
       session,
       preparation.asked,
       commit,
       by: preparation.ledgerName,
       behind: earlier,
-      endedRuns
+      &endedRuns
     )
-    if let state = earlier?.state, let byteCount = state.rejectsByteCount, let rejects {
-      let left = try rejects.goOn(
-        behind: RejectsFile.Extent(byteCount: byteCount, hash: state.rejectsHash),
-        leftAs: state.leftByteCount.map { .init(byteCount: $0, hash: state.leftHash) }
-      )
-      // Others' lines are not what this one leaves before it has committed them.
-      keepsRejectsEnd = rejects.byteCount == off_t(byteCount)
-      switch left {
-      case .whole: break
-      case .gone:
-        notices.add("the rejects file has only the rejects behind those that were committed")
-      case .changed:
-        notices.add(
-          "the rejects file is not as the import that was stopped had left it: its lines stay, and new ones come behind them"
-        )
-      }
-    }
+    if let earlier { try rejects.goOn(behind: earlier.state) }
     let ledger = earlier?.state.ledger
     recording = try ImportRecording(session, request, commit, behind: ledger, notices)
     pruning = request.prune == nil ? nil : try FeedPruning(session)
@@ -344,45 +326,23 @@ final class ImportWriting<Sink: ImportSink> {
       mode: request.mode,
       maximumRejects: request.maximumRejects(by: map),
       maximumWaitingByteCount: request.maximumWaitingByteCount(by: map),
-      rejects: retry ?? rejects
+      rejects: rejects.output
     )
     self.walker = walker
     return walker
-  }
-
-  /// The request's file, or the map's beside the map; a dry run writes none.
-  private func makeRejectsFile(beside database: String?) throws(ImportError) -> RejectsFile? {
-    guard !request.isDryRun else { return nil }
-    guard let path = try request.rejectsPath(map) else { return nil }
-    var kept = OutputPlace.Kept.database(database)
-    if let file = map.file { kept.append(OutputPlace.Kept(file, as: "the map")) }
-    for input in request.inputs {
-      switch input {
-      case .file(let path): kept.append(OutputPlace.Kept(path, as: "an input"))
-      case .standardInput: kept.append(OutputPlace.Kept("/dev/stdin", as: "an input"))
-      case .bytes, .records, .rejects, .url, .opened: break
-      }
-    }
-    let made = try RejectsFile(path: path, besides: kept)
-    made.shouldStop = { [cancellation] in cancellation.isCancelled }
-    try made.goOn(within: request.begunRejects)
-    return made
   }
 
   /// Writes the rejects so far; a run that has read nothing, and commits nothing, leaves the file alone.
   private func flushRejects(beforeCommit commits: Bool = false) throws {
     guard let rejects, let walker, commits || walker.tally.counts.read > 0 else { return }
     try rejects.flush()
-    if rejects.hasReplaced {
-      notices.add("the rejects of an earlier import were replaced in \(rejects.path)")
-    }
   }
 
   /// Keeps what the rejects file is left as; where that fails, one who goes on does not know it, and keeps all lines.
   private func keepRejectsEnd() {
-    guard let rejects, keepsRejectsEnd else { return }
+    guard let file = rejects?.leftFile else { return }
     do {
-      try keeper?.keep(end: rejects, session)
+      try keeper?.keep(end: file, session)
     } catch {
       logger.debug("the end of the rejects file is not kept", metadata: ["error": "\(error)"])
     }
@@ -495,7 +455,7 @@ final class ImportWriting<Sink: ImportSink> {
         entry,
         report,
         passed: walker?.ordinal ?? 0,
-        rejects,
+        rejects?.file,
         session,
         isParked: parks
       )
@@ -503,8 +463,9 @@ final class ImportWriting<Sink: ImportSink> {
     }
     try recording?.keep(entry)
     try session.commit()
-    keepsRejectsEnd = true
-    for notice in endedRuns.all { notices.add(notice) }
+    rejects?.didCommit()
+    for notice in endedRuns { notices.add(notice) }
+    endedRuns = []
     committed = entry.committed
     ledgerNumber = entry.id
     logger.debug("committed", metadata: ["records": "\(committed)"])
@@ -524,8 +485,7 @@ final class ImportWriting<Sink: ImportSink> {
         for name in runs { try session.dropRun(named: name) }
       }
       try commitBatch(&entry, parks: partitions == .awaited)
-      // What went in stands in the file until now: a retry that is stopped here finds it unchanged.
-      try retry?.finish()
+      try rejects?.finishRetry()
     }
     return report.counts.rejected > 0 ? .rejected : .done
   }

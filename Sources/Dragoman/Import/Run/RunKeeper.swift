@@ -16,17 +16,24 @@ final class RunKeeper {
   private var state: ImportRunState?
 
   /// Prepares the store for what an import keeps there until its end; nil where nothing is kept: by an import in
-  /// one transaction, a dry run, or beside another one that keeps its own.
+  /// one transaction, a dry run, a retry of rejects, or beside another one that keeps its own.
   ///
-  /// `map` is what the ledger calls it; `earlier` is the part that is gone on with; `ended` gets what is to be told, when this import has committed
-  /// anything, of those that were stopped and end by that.
+  /// - Parameters:
+  ///   - session: The store, in an open transaction.
+  ///   - request: The import.
+  ///   - commit: How much of it is committed at once.
+  ///   - map: What the ledger calls its map.
+  ///   - earlier: The part that is gone on with.
+  ///   - ended: Gets what is to be told, once this import has committed anything, of those that were stopped and end by
+  ///     that.
+  /// - Throws: `StoreError`; what reading back throws.
   init?(
     _ session: some ImportSession,
     _ request: ImportRequest,
     _ commit: ImportMap.ImportOptions.Commit,
     by map: String,
     behind earlier: EarlierPart?,
-    _ ended: NoticeLog
+    _ ended: inout [String]
   ) throws {
     // Rejects that are mended in between leave one that was stopped alone.
     guard !request.isDryRun, request.retriedFile == nil else { return nil }
@@ -40,19 +47,20 @@ final class RunKeeper {
           if session.keepsSeveralRuns { continue }
           return nil
         }
-        let isReplaced =
-          try state?.isReplaced(
-            by: request,
-            isSameMap: session.ledgerEntry(state?.ledger ?? 0).map { hasSameBytes($0.map, map) }
-              ?? false,
-            keepsSeveral: session.keepsSeveralRuns
-          )
-          ?? !session.keepsSeveralRuns
-        // One that ended before its first commit has left its tables.
-        if isReplaced || kept == nil {
-          if let state { try Self.giveUp(state, session, ended) }
-          try session.dropRun(named: name)
+        // One that ended before its first commit has left its tables; what cannot be read nobody goes on with.
+        guard let state else {
+          if kept == nil || !session.keepsSeveralRuns { try session.dropRun(named: name) }
+          continue
         }
+        let entry = try session.ledgerEntry(state.ledger)
+        let isReplaced = state.isReplaced(
+          by: request,
+          isSameMap: entry.map { hasSameBytes($0.map, map) } ?? false,
+          keepsSeveral: session.keepsSeveralRuns
+        )
+        guard isReplaced else { continue }
+        if let entry { try Self.giveUp(state, entry, session, &ended) }
+        try session.dropRun(named: name)
       }
     }
     guard commit == .batch else { return nil }
@@ -67,14 +75,15 @@ final class RunKeeper {
   /// Says that an import which was stopped cannot be gone on with any more: in a notice, and in the ledger.
   private static func giveUp(
     _ state: ImportRunState,
+    _ entry: ImportLedgerEntry,
     _ session: some ImportSession,
-    _ ended: NoticeLog
+    _ ended: inout [String]
   ) throws {
-    guard var entry = try session.ledgerEntry(state.ledger) else { return }
+    var entry = entry
     guard [.running, .stopped, .cancelled].contains(entry.status) else { return }
     entry.finish(entry.status == .cancelled ? .cancelled : .stopped)
     try session.record(&entry)
-    ended.add(
+    ended.append(
       "import \(state.ledger) was stopped behind \(MessageWords.count(state.passed, "record")), and this one ends it: the"
         + " references and lists that it had kept for its end are gone, and it cannot be resumed any more"
     )

@@ -1,25 +1,5 @@
 import DragomanGraph
 
-/// Why a record is not written: everything it did is undone.
-enum RecordStop: Error {
-  /// An object is refused, by its index.
-  case refused(object: Int, EntityWriter.Outcome)
-  /// A to-one that is a part of an object's key leads to nobody.
-  case keyless(object: Int, relationship: String)
-  /// The record's object is left alone.
-  case skipped
-  /// The identity contains a to-one whose target is not there yet.
-  case waits
-  /// The delete rule `deny` of a relationship protects what the record unlinks.
-  case denied(String)
-  /// A hook refuses the record.
-  case hook(object: Int, any Error)
-  /// A hook gives an object of an entity the key that another one has, by the names of its columns.
-  case taken(object: Int, by: String, String)
-  /// Links of an owner are staged by an earlier record: they are to be stored first.
-  case full
-}
-
 /// Why an object is not applied, in words.
 struct OutcomeIssue {
   let batch: DraftBatch

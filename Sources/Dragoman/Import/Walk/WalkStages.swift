@@ -31,7 +31,6 @@ final class WalkStages<Backend: DraftBackend> {
     let name = "\(owner.name).\(link.name)"
     if let known = stages[name] { return known }
     let key = link.reference?.columns
-    let root = plan.model.entities[link.layout.destination].root
     if case .column = link.layout.storage, key == nil, !isExclusive(link, plan.model) { return nil }
     let made = try backend.stage(
       LinkStage.Plan(
@@ -39,8 +38,7 @@ final class WalkStages<Backend: DraftBackend> {
         key: key ?? [],
         replaces: link.replaces || link.isToOne,
         deletesUnlinked: link.deletesUnlinked,
-        mayEndEarly: key != nil && link.onUnresolved == .stub
-          && plan.entities.contains { $0.tombstone != nil && $0.layout.root == root }
+        mayEndEarly: key != nil && link.endsWithTombstones
       )
     )
     stages[name] = made

@@ -88,6 +88,8 @@ final class LinkPlan: Sendable {
   /// Whether objects are deleted that are unlinked.
   let deletesUnlinked: Bool
   let onUnresolved: UnresolvedPolicy
+  /// Whether a tombstone of the map, in whatever format, may end that a stub is waited for.
+  let endsWithTombstones: Bool
   let position: MapPosition?
 
   init(
@@ -112,6 +114,12 @@ final class LinkPlan: Sendable {
     replaces = map.assign != .union
     deletesUnlinked = map.onUnlink == .delete
     onUnresolved = map.onUnresolved ?? file.defaults.onUnresolved ?? .clear
+    let root = model.entities[layout.destination].root
+    endsWithTombstones =
+      onUnresolved == .stub
+      && file.entities.contains {
+        $0.deleteWhen != nil && model.entity(named: $0.name)?.root == root
+      }
     position = map.position
   }
 

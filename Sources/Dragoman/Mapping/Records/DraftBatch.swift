@@ -104,8 +104,12 @@ final class DraftBatch {
     keptRecords.isEmpty ? ForeignRecord(records, objects[object].node) : keptRecords[object]
   }
 
+  /// What stands around its rejected records, by the place of the namespaces around them (`RejectedRecord`).
+  var surroundings: (scope: Int?, bytes: [UInt8])?
+
   /// Forgets what the mapper made, and keeps the memory.
   func removeAll() {
+    surroundings = nil
     drafts.removeAll(keepingCapacity: true)
     refusedRecords.removeAll()
     objects.removeAll(keepingCapacity: true)

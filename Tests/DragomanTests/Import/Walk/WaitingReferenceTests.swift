@@ -158,6 +158,27 @@ import Testing
     #expect(try fixture.rows(lists) == ["5|4"])
   }
 
+  @Test("A tombstone ends it also where it comes in another format than the reference")
+  func tombstoneOfAnotherFormat() async throws {
+    let fixture = try ImportFixture(
+      """
+      version: 1
+      entities:
+        A:
+          unique: id
+          attributes: { id: { type: int64 } }
+          relationships: { p: { entity: P, kind: toOne, key: { id: p }, onUnresolved: stub } }
+        P: { unique: id, deleteWhen: { from: st, equals: gone }, attributes: { id: { type: int64 } } }
+      sources:
+        a: { format: csv, entity: A }
+        p: { format: json, entity: P }
+      """,
+      in: SQLiteStore(at: .inMemory)
+    )
+    try await fixture.run("id,p\n1,3\n", #"[{"id":3,"st":"gone"}]"#)
+    #expect(try fixture.rows("P") == [])
+  }
+
   @Test("A tombstone ends it also by a key with a to-one in it", arguments: Way.allCases)
   func tombstoneOfPart(way: Way) async throws {
     let fixture = try WalkFixture(
