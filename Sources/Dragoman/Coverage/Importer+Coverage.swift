@@ -69,7 +69,12 @@ private struct CoverageShapes: Sendable {
         of: request,
         by: map
       )
-      try reader.read(input)
+      do {
+        try reader.read(input)
+      } catch let error as ReadError where error.code == .noRecords {
+        // What has no records has nothing that is read or unread.
+        continue
+      }
       guard let sample = reader.sample else { continue }
       let names = request.sourcesByInput[input.name] ?? request.sources
       let plan = try ImportPlan(map, format: sample.format, names: names, model: model, code: code)

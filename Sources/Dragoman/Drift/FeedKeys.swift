@@ -79,6 +79,8 @@ struct FeedKeys {
       } catch {
         // It may have ended because it was stopped.
         if cancellation.isCancelled { return }
+        // What has no records says nothing of their keys.
+        if (error as? ReadError)?.code == .noRecords { continue }
         throw error
       }
       guard let sample = reader.sample, !cancellation.isCancelled else { continue }

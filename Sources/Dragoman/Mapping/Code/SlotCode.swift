@@ -44,10 +44,10 @@ final class SlotCode: Sendable {
     case (.int64, .integer): value
     case (.bool, .integer(let number)): number == 0 || number == 1 ? value : nil
     case (.double, .integer(let number)): Double(exactly: number).map { .real($0) }
-    case (.double, .real(let number)): number.isFinite ? .real(number == 0 ? 0 : number) : nil
+    case (.double, .real(let number)): number.isFinite ? .real(number.withoutNegativeZero) : nil
     case (.float, .integer(let number)): Float(exactly: number).map { .real(Double($0)) }
     case (.float, .real(let number)):
-      Float(number).isFinite ? .real(Float(number) == 0 ? 0 : Double(Float(number))) : nil
+      Float(number).isFinite ? .real(Double(Float(number).withoutNegativeZero)) : nil
     case (.decimal, .integer(let number)): literals.storedValue(ofLiteral: String(number))
     case (.string, .text): value
     case (.enum, .text(let text)): isAllowed(text) ? value : nil

@@ -161,7 +161,7 @@ struct RunCommand: AsyncParsableCommand {
       }
     }
     var notes: [String] = []
-    for (pruned, names) in pruning.sorted(by: { $0.key < $1.key }) where Set(names).count > 1 {
+    for (pruned, names) in pruning.sorted(by: { $0.key < $1.key }) where names.count > 1 {
       let list = names.dropLast().joined(separator: ", ") + " and \(names.last ?? "")"
       let (all, others) =
         names.count == 2 ? ("both", "the other brings") : ("all", "the others bring")

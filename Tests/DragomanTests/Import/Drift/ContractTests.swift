@@ -301,6 +301,7 @@ import Testing
     "A list without records says nothing of its keys, whatever the format",
     arguments: [
       ("feed", #"[{"id":1,"name":"a"}]"#, "[]"), ("feed.csv", "id,name\n1,a\n", "id,name\n"),
+      ("feed.xml", #"<r><p id="1"><name>a</name></p></r>"#, "<r/>"),
     ]
   )
   func empty(name: String, feed: String, empty: String) async throws {

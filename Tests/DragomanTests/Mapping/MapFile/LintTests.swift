@@ -95,6 +95,7 @@ import Testing
       ("{ type: int64 }", "onNull: keep", false),
       ("{ type: int64 }", "ignoreNullValueOverwrites: false", true),
       ("{ type: int64, onNull: keep, onMissing: clear }", "", true),
+      ("{ type: int64, onNull: keep, onInvalid: clear }", "", true),
     ]
   )
   func version(attribute: String, policy: String, isTold: Bool) throws {
@@ -105,6 +106,12 @@ import Testing
         B: { parent: A }
       """
     #expect(try lints(yaml) == (isTold ? ["4:54 lint.version"] : []))
+  }
+
+  @Test("A version that is a part of the key is none that records take away")
+  func versionInKey() throws {
+    let yaml = "entities: { A: { unique: v, version: v, attributes: { v: { type: int64 } } } }"
+    #expect(try lints(yaml) == [])
   }
 
   @Test("A list that is only added to, and says itself when it is cleared")

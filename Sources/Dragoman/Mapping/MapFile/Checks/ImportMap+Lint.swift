@@ -144,13 +144,18 @@ private struct MapLints {
   private mutating func lintVersion(of entity: EntityMap, at place: String) {
     guard let name = entity.version else { return }
     let lineage = map.lineage(of: entity)
+    // Without a part of its key a record is rejected.
+    let keys = lineage.flatMap(\.uniqueKeys).joined()
+    guard !keys.contains(where: { hasSameBytes($0, name) }) else { return }
     for (depth, owner) in lineage.enumerated() {
       guard let attribute = owner.attributes.first(where: { hasSameBytes($0.name, name) }) else {
         continue
       }
       let levels = [attribute.policies] + lineage[...depth].map(\.policies)
       let policies = ResolvedPolicies(levels + [map.defaults.policies])
-      let losing = [policies.onNull, policies.onMissing].contains { $0 == .clear || $0 == .default }
+      let losing = [policies.onNull, policies.onMissing, policies.onInvalid].contains {
+        $0 == .clear || $0 == .default
+      }
       guard losing, attribute.isRequired != true else { return }
       warn(
         .version,
