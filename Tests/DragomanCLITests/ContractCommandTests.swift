@@ -49,6 +49,29 @@ import Testing
     )
   }
 
+  @Test("A line of a map that names a new namespace has the line for its source behind it")
+  func namespaces() throws {
+    let folder = try folder("evolve")
+    try folder.write(
+      """
+      version: 1
+      name: x
+      entities: { O: { contract: evolve, unique: id, attributes: { id: { from: "@id" } } } }
+      sources: { x: { format: xml, entity: O, records: /r/o } }
+      """,
+      to: "x.map.yaml"
+    )
+    try folder.write(#"<r><o id="1"/></r>"#, to: "a.xml")
+    try folder.write(#"<r xmlns:z="urn:z"><o id="1"><z:u>7</z:u></o></r>"#, to: "b.xml")
+    _ = try folder.run("import", "x.map.yaml", "a.xml", "-d", "x.db")
+    let run = try folder.run("import", "x.map.yaml", "b.xml", "-d", "x.db", "--json")
+    let text = #"namespaces: { z: \"urn:z\" }"#
+    #expect(run.output.contains(#""namespaces":"\#(text)""#), "\(run.output)")
+    let told =
+      "  map      u: { from: \"z:u\", type: int64 }\n  source   namespaces: { z: \"urn:z\" }\n"
+    #expect(run.errors.contains(told), "\(run.errors)")
+  }
+
   @Test("What is discarded stands in the document alone")
   func json() throws {
     let folder = try folder("discard")

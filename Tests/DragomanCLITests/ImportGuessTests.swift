@@ -82,7 +82,11 @@ import Testing
     #expect(run.errors.contains("note: the map shop.map.yaml has grown by 1 entity"))
     let after = try folder.read("shop.map.yaml")
     for line in before.split(separator: "\n") { #expect(after.contains(line)) }
-    #expect(after.contains("customer: { entity: Customer, kind: toOne, key: { id: customer_id } }"))
+    #expect(
+      after.contains(
+        "customer: { entity: Customer, kind: toOne, key: { id: customer_id }, onUnresolved"
+      )
+    )
     let rows = try folder.run(
       "fetch",
       "Order",
@@ -113,7 +117,11 @@ import Testing
     #expect(run.status == 0, "\(run.errors)")
     let map = try folder.read("shop.map.yaml")
     #expect(map.contains("  Customer2:"))
-    #expect(map.contains("customer: { entity: Customer, kind: toOne, key: { id: customer_id } }"))
+    #expect(
+      map.contains(
+        "customer: { entity: Customer, kind: toOne, key: { id: customer_id }, onUnresolved"
+      )
+    )
   }
 
   @Test("A dry run writes neither map nor database, and a failing guess neither")

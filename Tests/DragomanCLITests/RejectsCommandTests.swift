@@ -294,14 +294,15 @@ import Testing
     #expect(run.status == 65 && run.errors.contains("r.ndjson.gz is gzip data"), "\(run)")
   }
 
-  @Test("Show counts rejects by reason")
+  @Test("Show counts rejects by reason, and by source where there are several")
   func show() throws {
     let run = try folder.run("rejects", "show", "r.ndjson")
     #expect(run.status == 0 && run.errors.isEmpty)
     let lines = run.output.split(separator: "\n").map(String.init)
     #expect(lines.count == 9)
     #expect(
-      lines[2].hasPrefix("    1  value.type       P.n     a.json:4    The value is of a type")
+      lines[2]
+        .hasPrefix("    1  value.type       P.n     j       a.json:4    The value is of a type")
     )
     #expect(lines[8] == "r.ndjson: 6 rejects")
     let json = try folder.run("rejects", "show", "r.ndjson", "--json")

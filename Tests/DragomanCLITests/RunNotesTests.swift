@@ -126,7 +126,37 @@ import Testing
       run.errors.hasPrefix("error[config.value]: dragoman.yaml:3:10: A feed cannot be called \""),
       "\(run.errors)"
     )
+    #expect(run.errors.contains("rename it, or name its rejects file without {feed}"))
     #expect(try !folder.files.contains("t.db"))
+  }
+
+  @Test("A feed with a name that cannot stand for {feed} keeps nothing else from being done")
+  func namesOfOthers() throws {
+    let settings = """
+      database: t.db
+      defaults: { map: m.map.yaml }
+      feeds: { a/b: { inputs: q.csv, rejects: "{feed}.rej" }, c/d: { inputs: q.csv }, e: { inputs: q.csv } }
+
+      """
+    #expect(try run(settings, "e").status == 0)
+    #expect(try run(settings, "c/d").status == 0)
+    #expect(try folder.run("info").status == 0)
+    #expect(try run(settings, "a/b").status == 65)
+  }
+
+  @Test("An import that is refused says nothing of what it does not resume")
+  func refused() throws {
+    #expect(
+      try run(
+        "database: t.db\ndefaults: { map: m.map.yaml }\nfeeds: { b: { inputs: q.csv } }\n",
+        "b"
+      )
+      .status == 0
+    )
+    let map = try folder.read("m.map.yaml").replacing("int32", with: "date")
+    try folder.write(map, to: "other.map.yaml")
+    let run = try folder.run("import", "other.map.yaml", "q.csv", "-d", "t.db", "--resume")
+    #expect(run.status != 0 && !run.errors.contains("nothing to resume"), "\(run.errors)")
   }
 
   @Test("An import in batches that was stopped says so in the history, and to who ends it")

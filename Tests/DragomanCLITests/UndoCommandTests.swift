@@ -55,6 +55,19 @@ import Testing
     #expect(try people() == before)
   }
 
+  @Test("No number is advised of an import of which nothing is kept")
+  func notKept() throws {
+    for _ in 1...2 {
+      _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q", "--no-record")
+    }
+    let run = try folder.run("undo", "-d", "p.db")
+    #expect(run.errors.contains("The last import, 3, changed nothing that could be taken back."))
+    #expect(
+      run.errors.contains("nothing is kept of 2 either, the last one that did"),
+      "\(run.errors)"
+    )
+  }
+
   @Test("What is in the way is named with its key, and ends with 65")
   func inTheWay() throws {
     _ = try folder.run("import", "m.map.yaml", "b.json", "-d", "p.db", "-q")

@@ -261,17 +261,20 @@ import Testing
     #expect(imported.status == 0 && imported.errors.contains("did you mean name?"))
   }
 
-  @Test("check tells how many findings there are besides those that it prints, and how to see them")
-  func allFindings() throws {
-    let attributes = (0..<30).map { "a\($0): { type: date, dates: [dd.MM.yyyy, iso8601-date] }" }
+  @Test(
+    "check tells how many findings there are besides those that it prints, and how to see them",
+    arguments: [(30, "29 more such notes"), (2, "1 more such note")]
+  )
+  func allFindings(count: Int, more: String) throws {
+    let attributes = (0..<count).map { "a\($0): { type: date, dates: [dd.MM.yyyy, iso8601-date] }" }
     try folder.write(
       "version: 1\nentities: { P: { unique: id, attributes: { id: , \(attributes.joined(separator: ", ")) } } }\n",
       to: "many.map.yaml"
     )
     let some = try folder.run("check", "many.map.yaml")
-    #expect(some.errors.contains("… and 29 more such notes: --all prints them"))
+    #expect(some.errors.contains("… and \(more): --all prints them"), "\(some.errors)")
     let all = try folder.run("check", "many.map.yaml", "--all")
-    #expect(all.errors.split(separator: "\n").count { $0.hasPrefix("note:") } == 30)
+    #expect(all.errors.split(separator: "\n").count { $0.hasPrefix("note:") } == count)
     #expect(!all.errors.contains("more"))
   }
 
@@ -328,6 +331,17 @@ import Testing
   func nearestOption(arguments: [String], wanted: String) throws {
     let run = try ToolFolder().run(arguments)
     #expect(run.status == 64 && run.errors.contains("Did you mean '\(wanted)'?"), "\(run.errors)")
+  }
+
+  @Test(
+    "An option that is near to none is answered without a guess",
+    arguments: [
+      ["fetch", "P", "--xyz"], ["watch", "P", "--fooo"], ["fetch", "P", "--foo", "--limit"],
+    ]
+  )
+  func strangeOption(arguments: [String]) throws {
+    let run = try ToolFolder().run(arguments)
+    #expect(run.status == 64 && run.errors.hasPrefix("Error: Unknown option '\(arguments[2])'\n"))
   }
 
   @Test(

@@ -79,15 +79,15 @@ private struct CoverageShapes: Sendable {
       let names = request.sourcesByInput[input.name] ?? request.sources
       let plan = try ImportPlan(map, format: sample.format, names: names, model: model, code: code)
       let places = ReadPlaces(plan, sample)
-      add(UnreadPlaces(places, sample).all)
+      add(UnreadPlaces(places, sample, beside: map.sources).all)
       let conventions = Conventions(sample.format, sample.root)
-      for (entity, attribute, shapes) in places.attributes where attribute.type == .string {
-        let place = Place(entity: entity, attribute: attribute.name)
+      for (entity, slot, values) in places.attributes where slot.attribute.type == .string {
+        let place = Place(entity: entity, attribute: slot.attribute.name)
         if guesses[place] == nil {
           guesses[place] = (FeedShape(), conventions)
           order.append(place)
         }
-        for shape in shapes { guesses[place]?.shape.merge(shape) }
+        for value in values { guesses[place]?.shape.merge(value.shape) }
       }
     }
     for place in order {

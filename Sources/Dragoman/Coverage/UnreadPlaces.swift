@@ -14,10 +14,16 @@ struct UnreadPlaces {
   /// - Parameters:
   ///   - places: What the map reads.
   ///   - sample: What the feed has.
-  init(_ places: ReadPlaces, _ sample: FeedSample) {
+  ///   - sources: The sources of the map: their prefixes keep their meaning.
+  init(_ places: ReadPlaces, _ sample: FeedSample, beside sources: [SourceMap]) {
     self.places = places
     separator = sample.format == .xml ? "/" : "."
-    spelling = ForeignPathSpelling(sample.format, namespaces: sample.namespaces)
+    spelling = ForeignPathSpelling(
+      sample.format,
+      namespaces: sample.namespaces,
+      own: sample.prefixes,
+      beside: sources
+    )
     walk(sample.root, Place(space: sample.root.members.first?.space ?? 0))
   }
 
@@ -42,6 +48,9 @@ struct UnreadPlaces {
       var next = place
       next.path += "[*]"
       look(element, next, element.kinds.total)
+      for (number, count) in places.unreadElements(of: shape) {
+        add(element, place.path + number, place.entity, count)
+      }
     }
   }
 

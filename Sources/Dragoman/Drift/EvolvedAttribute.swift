@@ -6,7 +6,7 @@ struct EvolvedAttribute: Codable, Equatable {
   let entity: String
   let name: String
   let type: AttributeType
-  /// The attribute as a line of a map.
+  /// The attribute as a line of a map, with a comment where it may mean more than the text that it is.
   let line: String
   /// A whole map of this attribute alone, with the namespaces that its path names.
   let map: String
@@ -33,15 +33,19 @@ struct EvolvedAttribute: Codable, Equatable {
       name = words.property + String(number)
       number += 1
     }
-    let guess = TypeGuess(key.shape, name: NameWords(key.shape.nameText), key.conventions)
-    type = key.shape.kinds.objects > 0 ? .json : guess.type
-    var entries: [GuessedEntry] = [("from", YAML.scalar(path))]
-    if type != .string { entries.append(("type", type.rawValue)) }
-    if type == guess.type { entries += guess.entries }
-    let members = entries.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    var guess = key.guess(in: format)
+    var comment = ""
+    // Nobody looks at it before it is imported, and a text loses nothing.
+    if let doubt = guess.remarks.first(where: { $0.hasPrefix("ambiguous: ") }) {
+      comment = " # a text, since \(Self.spelled(Self.entries(guess))) is \(doubt)"
+      guess.keepText()
+    }
+    type = guess.type
+    let entries = [("from", YAML.scalar(path))] + Self.entries(guess)
+    let entry = "\(YAML.scalar(name)): \(Self.spelled(entries))"
     self.entity = entity
     self.name = name
-    line = "\(YAML.scalar(name)): { \(members) }"
+    line = entry + comment
     var source = "format: \(format.rawValue), entity: \(YAML.quoted(entity))"
     if format == .xml { source += ", records: /r/r" }
     if !key.namespaces.isEmpty {
@@ -50,9 +54,17 @@ struct EvolvedAttribute: Codable, Equatable {
     }
     map = """
       version: 1
-      entities: { \(YAML.quoted(entity)): { attributes: { \(line) } } }
+      entities: { \(YAML.quoted(entity)): { attributes: { \(entry) } } }
       sources: { s: { \(source) } }
       """
+  }
+
+  private static func entries(_ guess: TypeGuess) -> [GuessedEntry] {
+    (guess.type == .string ? [] : [("type", guess.type.rawValue)]) + guess.entries
+  }
+
+  private static func spelled(_ entries: [GuessedEntry]) -> String {
+    "{ " + entries.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + " }"
   }
 
   /// The attribute as a map has it.
@@ -63,6 +75,20 @@ struct EvolvedAttribute: Codable, Equatable {
     // It stands in no file.
     attribute?.position = nil
     return attribute
+  }
+}
+
+extension FeedKeys.UnreadKey {
+  /// What the values are, by all of them: JSON alone can hold several elements of one name, and elements
+  /// with others in them.
+  func guess(in format: ForeignFormat) -> TypeGuess {
+    var guess = TypeGuess(shape, name: NameWords(shape.nameText), conventions)
+    if shape.kinds.objects > 0 || (format == .xml && shape.isRepeated) {
+      guess.type = .json
+      guess.entries = []
+      guess.remarks = []
+    }
+    return guess
   }
 }
 

@@ -43,7 +43,8 @@ struct FeedComparison {
     let names = Set(next.unread.map { Array($0.utf8) })
     for key in now.unread where !names.contains(Array(key.path.utf8)) {
       // What is null only may become an attribute when its first value tells the type.
-      let waits = rule == .evolve && key.shape.kinds.total == key.shape.kinds.nulls
+      let waits =
+        rule == .evolve && key.obstacle == nil && key.shape.kinds.total == key.shape.kinds.nulls
       let isRoom = next.unread.count < UnreadKeys.maximumCount
       if !waits, isRoom { next.unread.append(key.path) }
       // Of more keys than are remembered it is not known which are new; a feed that is frozen has none.
@@ -78,7 +79,7 @@ struct FeedComparison {
         )
       )
     }
-    let added = now.kinds.filter { !before.values.contains($0.key) }
+    let added = now.openKinds.filter { !before.values.contains($0.key) }
     guard !added.isEmpty, !before.values.isEmpty, let rule = contract.changedTypes else { return }
     changes.append(
       FeedDrift.Change(
@@ -101,8 +102,7 @@ struct FeedComparison {
     _ format: ForeignFormat
   ) -> EvolvedAttribute? {
     let isTextual = format == .xml || format == .csv
-    let type = TypeGuess(key.shape, name: NameWords(key.shape.nameText), key.conventions).type
-    let kinds = key.shape.valueKinds(as: type, isTextual: isTextual)
+    let kinds = key.shape.valueKinds(as: key.guess(in: format).type, isTextual: isTextual)
     // Each row of a table has a cell of each column.
     let filledCount = kinds.values.reduce(0, +)
     var change = FeedDrift.Change(
@@ -113,14 +113,23 @@ struct FeedComparison {
       count: isTextual && filledCount > 0 ? filledCount : key.count,
       values: Self.sorted(kinds)
     )
+    if rule == .evolve { change.obstacle = key.obstacle }
     defer { changes.append(change) }
-    guard rule == .evolve, !change.values.isEmpty, let path = key.spelled else { return nil }
+    guard rule == .evolve, !change.values.isEmpty, key.obstacle == nil, let path = key.spelled
+    else { return nil }
     let root = map.lineage(of: entity).last?.name ?? entity.name
     var names = taken[root] ?? self.names(in: entity)
     let attribute = EvolvedAttribute(key, at: path, of: entity.name, format, taken: &names)
     taken[root] = names
     evolved.append(attribute)
     change.attribute = attribute.line
+    let declared = SourceReach(map).namespaces(of: entity.name)
+    let undeclared = key.namespaces
+      .filter { space in declared[space.prefix].map { hasSameBytes($0, space.uri) } != true }
+      .map { "\($0.prefix): \(YAML.quoted($0.uri))" }
+    if !undeclared.isEmpty {
+      change.namespaces = "namespaces: { \(undeclared.joined(separator: ", ")) }"
+    }
     return attribute
   }
 

@@ -46,7 +46,7 @@ struct FeedContract {
       return
     }
     let before = try Self.decoded(kept.seen, as: SeenKeys.self)
-    let keys = try FeedKeys(of: request, by: map, code, cancellation)
+    let keys = try FeedKeys(of: request, by: map, code, since: before, cancellation)
     var comparison = FeedComparison(map, before, stored: stored)
     for entity in keys.entities { comparison.compare(entity) }
     self.map = try map.adding(comparison.evolved).map

@@ -7,18 +7,46 @@ final class ReadPlaces {
     let shape: ObjectIdentifier
   }
 
+  /// What a relationship is read from.
+  struct Link {
+    let entity: String
+    let name: String
+    let values: [Value]
+    /// Whether XML has what the targets would stand in, without any: an empty list.
+    let hasEmptyList: Bool
+  }
+
+  /// Where values of an attribute or a relationship stand.
+  struct Value {
+    let shape: FeedShape
+    /// Which of the values that stand there; nil: all.
+    var part: Part?
+  }
+
+  /// Some of the values of a place: their path tells elements apart that are one place.
+  struct Part {
+    /// The place before the first of them.
+    let start: FeedShape
+    /// The path from there.
+    let rest: ForeignPath
+  }
+
   private let plan: ImportPlan
   private let sample: FeedSample
   private var read: Set<ObjectIdentifier> = []
   /// What is read with all that is in it.
   private var whole: Set<ObjectIdentifier> = []
+  /// The lists of which all elements are read.
+  private var lists: Set<ObjectIdentifier> = []
+  /// The numbers of the elements that are read one by one, by their lists.
+  private var elements: [ObjectIdentifier: Set<Int>] = [:]
   private var visits: Set<Visit> = []
   /// The records, and their entities.
   private(set) var records: [ObjectIdentifier: String] = [:]
   /// The places of the values of each attribute, in the order of the map.
-  private(set) var attributes: [(entity: String, attribute: Attribute, shapes: [FeedShape])] = []
+  private(set) var attributes: [(entity: String, slot: EntityPlan.Slot, values: [Value])] = []
   /// The places of what each relationship is read from, in the order of the map.
-  private(set) var links: [(entity: String, name: String, shapes: [FeedShape])] = []
+  private(set) var links: [Link] = []
   /// What is read as objects, records and those nested in them, and their entities.
   private(set) var owners: [ObjectIdentifier: String] = [:]
   /// The entities of which there are objects.
@@ -50,6 +78,27 @@ final class ReadPlaces {
 
   /// Whether all that is in the place is read.
   func readsWhole(_ shape: FeedShape) -> Bool { whole.contains(ObjectIdentifier(shape)) }
+
+  /// The elements of a list that nothing reads, where others are read by their numbers.
+  ///
+  /// - Parameter list: The list.
+  /// - Returns: Their places as messages have them, `[1]`, and `[4…]` for all from the fifth on; in how
+  ///   many lists each of them is.
+  func unreadElements(of list: FeedShape) -> [(place: String, count: Int)] {
+    let id = ObjectIdentifier(list)
+    guard let read = elements[id], let last = read.max(), !lists.contains(id) else { return [] }
+    let between = (0..<last).lazy.filter { !read.contains($0) }.prefix(Self.maximumGapCount)
+    var places: [(place: String, count: Int)] = between.map {
+      ("[\($0)]", list.arrayCount(withElement: $0))
+    }
+    if last < .max {
+      places.append(("[\(last + 1)…]", list.arrayCount(withElement: last + 1)))
+    }
+    return places.filter { $0.count > 0 }
+  }
+
+  /// So many elements that are passed over are told.
+  private static let maximumGapCount = 16
 
   /// Whether the sample has objects that may be of an entity: an empty list says nothing of their keys.
   func hasObjects(of entity: String) -> Bool { present.contains(entity) }
@@ -85,20 +134,31 @@ final class ReadPlaces {
     }
     for slot in entity.slots {
       let isWhole = slot.attribute.type == .json || slot.code != nil
-      let found = slot.paths.flatMap { find($0.path, shapes, around) }
-      mark(found, isWhole: isWhole)
+      let found = slot.paths.flatMap { self.values(of: $0.path, shapes, around) }
+      mark(found.map(\.shape), isWhole: isWhole)
       // The record itself has no values.
-      let values = found.filter { place in isWhole || !shapes.contains { $0 === place } }
-      attributes.append((entity.name, slot.attribute, values))
+      let values = found.filter { value in isWhole || !shapes.contains { $0 === value.shape } }
+      attributes.append((entity.name, slot, values))
     }
     for criterion in [entity.discriminator?.criterion, entity.tombstone?.criterion] {
       mark(criterion?.paths.flatMap { find($0.path, shapes, around) } ?? [])
     }
     for link in entity.links {
       let found = link.findings.flatMap { finding in
-        finding.paths.flatMap { find($0.path, shapes, around) }
+        finding.paths.flatMap { values(of: $0.path, shapes, around) }
       }
-      links.append((entity.name, link.name, found))
+      let wrappers = link.findings.flatMap { finding in
+        finding.wrappers.flatMap { find($0.path, shapes, around) }
+      }
+      mark(wrappers)
+      links.append(
+        Link(
+          entity: entity.name,
+          name: link.name,
+          values: found,
+          hasEmptyList: wrappers.contains { $0.members.allSatisfy(\.isAttribute) }
+        )
+      )
       visit(link, shapes, in: around)
     }
     for (_, plan) in entity.discriminator?.plans ?? [] { visit(plan, shapes, in: around) }
@@ -116,7 +176,10 @@ final class ReadPlaces {
       let found = find(path.path, shapes, around)
       mark(found)
       for shape in found {
-        if walksMembers { targets += shape.members.filter { !$0.isAttribute } }
+        if walksMembers {
+          targets += shape.members.filter { !$0.isAttribute }
+          continue
+        }
         if let element = shape.element { targets.append(element) }
         if shape.element == nil || shape.kinds.objects > 0 { targets.append(shape) }
       }
@@ -128,12 +191,33 @@ final class ReadPlaces {
     for shape in shapes {
       read.insert(ObjectIdentifier(shape))
       // The elements of a list are what is read of it.
-      if let element = shape.element { read.insert(ObjectIdentifier(element)) }
+      if let element = shape.element {
+        read.insert(ObjectIdentifier(element))
+        lists.insert(ObjectIdentifier(shape))
+      }
       if isWhole { whole.insert(ObjectIdentifier(shape)) }
     }
   }
 
   // MARK: - Paths
+
+  private func values(
+    of path: ForeignPath,
+    _ shapes: [FeedShape],
+    _ around: [FeedShape]
+  ) -> [Value] {
+    guard let index = path.steps.firstIndex(where: \.isOfPart) else {
+      return find(path, shapes, around).map { Value(shape: $0) }
+    }
+    var (start, rest) = (path, path)
+    start.steps = Array(path.steps[..<index])
+    rest.steps = Array(path.steps[index...])
+    return find(start, shapes, around).flatMap { place in
+      find(rest.steps, from: [place]).map {
+        Value(shape: $0, part: Part(start: place, rest: rest))
+      }
+    }
+  }
 
   private func find(
     _ path: ForeignPath,
@@ -170,7 +254,14 @@ final class ReadPlaces {
     case .member(let name, let namespace): return named(name, namespace, isAttribute: false)
     case .attribute(let name, let namespace): return named(name, namespace, isAttribute: true)
     case .index, .all:
-      return sample.format == .xml ? [shape] : [shape.element].compactMap { $0 }
+      guard sample.format != .xml else { return [shape] }
+      guard let element = shape.element else { return [] }
+      if case .index(let number) = step {
+        elements[ObjectIdentifier(shape), default: []].insert(number)
+      } else {
+        lists.insert(ObjectIdentifier(shape))
+      }
+      return [element]
     case .anyMember:
       return shape.members.filter { !$0.isAttribute } + [shape.others].compactMap { $0 }
     case .text: return [shape]
@@ -181,7 +272,20 @@ final class ReadPlaces {
   }
 }
 
+extension ForeignPath.Step {
+  /// Whether it leads to some of the values of a place.
+  fileprivate var isOfPart: Bool {
+    switch self {
+    case .index, .having: true
+    default: false
+    }
+  }
+}
+
 extension FeedShape {
-  /// Whether records may stand there: not where there is nothing but empty lists, and nulls in place of lists.
-  fileprivate var hasRecords: Bool { element != nil || kinds.total > kinds.arrays + kinds.nulls }
+  /// Whether records may stand there: not where there is nothing but empty lists and elements, and nulls in place of
+  /// lists.
+  fileprivate var hasRecords: Bool {
+    element != nil || kinds.total > kinds.arrays + kinds.nulls + values.emptyCount
+  }
 }

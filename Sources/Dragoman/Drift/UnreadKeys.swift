@@ -11,6 +11,8 @@ struct UnreadKeys {
     let words: String
     /// Its path as a map spells it; nil where it cannot be the value of an attribute.
     let spelled: String?
+    /// Why it cannot.
+    let obstacle: FeedDrift.Obstacle?
     let shape: FeedShape
     let count: Int
   }
@@ -22,7 +24,7 @@ struct UnreadKeys {
   private static let maximumPathByteCount = 500
 
   private let places: ReadPlaces
-  private let separator: String
+  private let isXML: Bool
   private let spelling: ForeignPathSpelling
   private let namespaces: [String]
   /// The keys, in the order of the sample.
@@ -38,7 +40,7 @@ struct UnreadKeys {
     self.places = places
     self.spelling = spelling
     namespaces = sample.namespaces
-    separator = sample.format == .xml ? "/" : "."
+    isXML = sample.format == .xml
     look(sample.root, Place(), count: 1)
   }
 
@@ -51,8 +53,8 @@ struct UnreadKeys {
     var members: [FeedShape] = []
     var name = ""
     var path = ""
-    /// Whether several values of one object may stand there.
-    var isMany = false
+    /// Why no attribute of the object can read what stands there.
+    var obstacle: FeedDrift.Obstacle?
   }
 
   private mutating func look(_ shape: FeedShape, _ place: Place, count: Int) {
@@ -71,26 +73,33 @@ struct UnreadKeys {
       var next = place
       add(spelling.name(of: member, in: place.space), identity(of: member, place), to: &next)
       next.members.append(member)
-      next.isMany = place.isMany || member.isRepeated
+      if place.members.last?.isRepeated == true, place.obstacle == nil {
+        next.obstacle = isXML ? .list : .repeated
+      }
       look(member, next, count: member.presence.owners)
     }
     if let others = shape.others {
       var next = place
       add("…", "…", to: &next)
-      next.isMany = true
+      next.obstacle = place.obstacle ?? .manyKeys
       look(others, next, count: others.presence.owners)
     }
     if let element = shape.element {
       var next = place
       next.name += "[*]"
       next.path += "[*]"
-      next.isMany = true
+      next.obstacle = place.obstacle ?? .list
       look(element, next, count: element.kinds.total)
+      for (number, count) in places.unreadElements(of: shape) {
+        next.name = place.name + number
+        next.path = place.path + number
+        add(element, next, count)
+      }
     }
   }
 
   private func add(_ name: String, _ identity: String, to place: inout Place) {
-    let separator = place.path.isEmpty ? "" : separator
+    let separator = place.path.isEmpty ? "" : isXML ? "/" : "."
     place.name += separator + name
     place.path += separator + identity
   }
@@ -107,7 +116,10 @@ struct UnreadKeys {
       return
     }
     counts[entity, default: 0] += 1
-    let spelled = place.isMany ? nil : spelling.path(place.members.map { .member($0) })
+    // JSON can hold the elements of one name, and a member once.
+    let isTwice = !isXML && place.members.last?.isRepeated == true
+    let obstacle = place.obstacle ?? (isTwice ? .repeated : nil)
+    let spelled = obstacle == nil ? spelling.path(place.members.map { .member($0) }) : nil
     all.append(
       Key(
         entity: entity,
@@ -115,6 +127,7 @@ struct UnreadKeys {
         path: Self.bounded(place.path),
         words: place.members.map(\.nameText).joined(separator: "/"),
         spelled: spelled,
+        obstacle: spelled == nil ? obstacle ?? .name : nil,
         shape: shape,
         count: count
       )

@@ -51,6 +51,8 @@ final class RowBatch {
     var primaryKey: Int64 { batch.keys[index] }
     func column(_ column: Int) -> ColumnValue { batch.column(column, of: index) }
     func kind(in level: ExportLevel) -> Int { kind }
+    /// The live object that it is of; nil where it was read from the store.
+    var object: ManagedObject? { batch.objects.isEmpty ? nil : batch.objects[index] }
     /// What it is among the kinds of its level.
     var kind: Int { batch.kinds.isEmpty ? 0 : batch.kinds[index] }
 

@@ -7,9 +7,9 @@ extension ManagedObjectContext {
   ///     let style = ExportStyle(shape: .flat, nulls: .write)
   ///     let flat = try context.export(people, ExportRequest(style: style))
   ///
-  /// Unsaved changes are exported too. Closures of the mapper run in the place of their attribute;
-  /// post-export hooks run last and may change the record. What is exported can be imported again,
-  /// nested or flat, and changes nothing.
+  /// Unsaved changes are exported too. Closures of the mappers run in the place of their attribute, unless it is
+  /// null, left out or masked; the hook of an object runs when all of its record is there, nested ones first, and may
+  /// change it. What is exported can be imported again, nested or flat, and changes nothing.
   ///
   /// - Parameters:
   ///   - objects: The objects; the mapper is that of each object's entity.
@@ -49,10 +49,7 @@ extension ManagedObjectContext {
 private final class ObjectExport {
   private let context: ManagedObjectContext
   private let plan: ExportPlan
-  private let map: EntityMap
-  private let code: EntityCode
-  private let isFlat: Bool
-  private let isLocal: Bool
+  private let code: ExportCode
   private let batch: RowBatch
   private let taken = Taken()
   private var writer: RecordWriter<DictionaryRecordEncoder>
@@ -64,23 +61,17 @@ private final class ObjectExport {
 
   init(of name: String, _ request: ExportRequest, _ context: ManagedObjectContext) throws {
     self.context = context
-    let (map, code) = try context.mappers.importMap(for: name)
-    guard let entity = map.entity(named: name) else {
-      throw ExportError(.request, "There is no mapper of \(name).")
-    }
-    self.map = entity
-    self.code = code.entity(name)
+    code = ExportCode(context)
+    let (map, mapperCode) = try context.mappers.importMap(for: name)
     var request = request
     request.entity = name
-    isFlat = (request.style.shape ?? map.exportOptions.style.shape) == .flat
-    isLocal = (request.style.names ?? map.exportOptions.style.names) == .local
     plan = try ExportPlan(
       request,
       map,
       format: .json,
       layout: context.layout,
       for: .objects,
-      code: code
+      code: mapperCode
     )
     if !request.isLossy, let loss = plan.losses.first {
       throw Self.incomplete(loss)
@@ -92,7 +83,8 @@ private final class ObjectExport {
       plan,
       DictionaryRecordEncoder(plan) { taken.record = $0 },
       proof: try ExportProof(plan, hasObject: hasObject),
-      hasObject: hasObject
+      hasObject: hasObject,
+      code: code
     )
   }
 
@@ -109,7 +101,9 @@ private final class ObjectExport {
     batch.removeAll()
     try batch.append(object)
     try batch.readLinks(context)
-    try writer.write(batch[0])
+    let written = Result { try writer.write(batch[0]) }
+    try code.check()
+    try written.get()
     if !plan.isLossy, let issue = writer.issues.first {
       throw ExportError(
         .value,
@@ -119,36 +113,7 @@ private final class ObjectExport {
     }
     if !plan.isLossy, let loss = writer.losses.first { throw Self.incomplete(loss) }
     var record = taken.record?.record ?? ForeignRecord()
-    for part in code.parts {
-      guard let export = part.exporting else { continue }
-      let value = try export(try object.value(of: part.name))
-      record.set(value, at: steps(of: part.name))
-    }
-    try code.postExport?(object, &record)
+    try plan.level.postExport?(object, &record)
     return record
-  }
-
-  /// The names that lead to an attribute's value.
-  private func steps(of name: String) -> [String] {
-    guard !isLocal, let path = map.attribute(named: name)?.from?.json.first else { return [name] }
-    if isFlat { return [path.text] }
-    let steps = path.steps.compactMap { step -> String? in
-      if case .member(let name, _) = step { name } else { nil }
-    }
-    return steps.count == path.steps.count && !steps.isEmpty ? steps : [path.text]
-  }
-}
-
-extension ForeignRecord {
-  /// Sets a value inside of nested records, which are made where they are missing.
-  fileprivate mutating func set(_ value: ForeignValue, at steps: [String]) {
-    guard let first = steps.first else { return }
-    guard steps.count > 1 else {
-      self[first] = .some(value)
-      return
-    }
-    var inner = self[first]?.record ?? ForeignRecord()
-    inner.set(value, at: Array(steps.dropFirst()))
-    self[first] = .some(.object(inner))
   }
 }

@@ -230,7 +230,13 @@ extension RecordWriter {
     let slot = Int(node.nameSlot)
     var name = Array((plan.format == .xml ? "item" : String(number)).utf8)
     // Where values are masked names must still differ.
-    if slot >= 0, !plan.slots[slot].isMasked {
+    if let given = slot < 0 ? nil : valueByClosure(slot, row) {
+      if let text = given.string ?? given.int64.map(String.init) {
+        name = Array(text.utf8)
+      } else {
+        note(.name, slot)
+      }
+    } else if slot >= 0, !plan.slots[slot].isMasked {
       switch token(of: slot, row) {
       case .text(let bytes), .word(let bytes), .literal(let bytes), .json(let bytes):
         name = Array(bytes)
@@ -261,7 +267,7 @@ extension RecordWriter {
   ) -> Written {
     switch node.role {
     case .value, .attribute:
-      if case .null = token(of: Int(node.slot), target) {
+      if isNull(Int(node.slot), target) {
         if isRepeated, !node.isNamed { return emptyElement(index, node) }
         // Where a target is its value, null is no target; but a name is one.
         if isInList || !node.isNamed { note(.null, Int(node.slot)) }
@@ -279,6 +285,7 @@ extension RecordWriter {
       }
       checkUnwritten(target, target.batch.level)
       if node.beside >= 0 { _ = container(tree.nodes[Int(node.beside)], owner) }
+      finish(target, inside: owner.primaryKey)
       encoder.close(index, node.role)
       return .members
     }
@@ -352,7 +359,7 @@ extension ColumnValue {
   }
 
   /// A copy of the value.
-  fileprivate var stored: StoredValue {
+  var stored: StoredValue {
     switch self {
     case .null: .null
     case .integer(let value): .integer(value)

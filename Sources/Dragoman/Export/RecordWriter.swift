@@ -42,16 +42,20 @@ struct RecordWriter<Encoder: RecordEncoder> {
   private let proof: ExportProof?
   /// Whether an object has a key; nil where nobody knows.
   let hasObject: ((FetchRequest) throws -> Bool)?
+  /// Runs closures and hooks of mappers; nil where there are no live objects.
+  let code: ExportCode?
 
   init(
     _ plan: ExportPlan,
     _ encoder: Encoder,
     proof: ExportProof? = nil,
-    hasObject: ((FetchRequest) throws -> Bool)? = nil
+    hasObject: ((FetchRequest) throws -> Bool)? = nil,
+    code: ExportCode? = nil
   ) {
     self.plan = plan
     self.proof = proof
     self.hasObject = hasObject
+    self.code = code
     self.encoder = encoder
     tree = plan.tree
     nestsItself = plan.level.nestsItself
@@ -78,8 +82,11 @@ struct RecordWriter<Encoder: RecordEncoder> {
       name(index, root, row, number: recordNumber)
     }
     if root.role == .value {
-      let token = token(of: Int(root.slot), row)
-      note(encoder.content(token), Int(root.slot))
+      if let given = valueByClosure(Int(root.slot), row) {
+        encoder.content(given)
+      } else {
+        note(encoder.content(token(of: Int(root.slot), row)), Int(root.slot))
+      }
     } else {
       _ = encoder.open(index, root.role)
       if root.role == .array {
@@ -178,6 +185,11 @@ struct RecordWriter<Encoder: RecordEncoder> {
     _ row: borrowing Row
   ) -> Bool {
     let slot = Int(node.slot)
+    if code != nil, let given = valueByClosure(slot, row) {
+      if given.isNull { return null(index, node) }
+      encoder.value(index, given)
+      return true
+    }
     let token = token(of: slot, row)
     if case .null = token { return null(index, node) }
     if let fault = encoder.value(index, node.role, token) { note(fault, slot) }

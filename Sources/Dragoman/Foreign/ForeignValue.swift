@@ -5,7 +5,7 @@ import Foundation
 ///
 ///     let person: ForeignValue = ["id": 7, "name": "Ada", "born": .date(birthday)]
 ///
-/// A record is a `.object`; an array of values is imported with `ImportRequest(records:)`. A value
+/// A record is a `.object`; an array of values is imported with `ImportRequest([.records(values)])`. A value
 /// read from JSON has `.integer` for whole numbers of 64 bits as JSON writes them (`7`), and
 /// `.number` with the digits as written for all others (`7.0`, `1e3`, twenty digits): nothing is
 /// lost. `int64` and `double` read both.

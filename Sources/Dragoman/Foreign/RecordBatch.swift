@@ -92,7 +92,8 @@ final class RecordBatch {
 
   /// The declarations of namespaces around XML records, by the place from which on they hold.
   var scopes: [XMLScope] = []
-  /// The document type declaration of the document, where records of XML need it (`XMLDoctype`).
+  /// The document type declaration of the document, where records of XML need it (`XMLDoctype`); empty where it is too
+  /// long.
   var doctype: [UInt8]?
   /// Where records of a rejects file stood in their feeds, by the records' numbers; empty for feeds.
   var retried: [Int: RejectPlace] = [:]
@@ -281,7 +282,15 @@ final class RecordBatch {
 
   /// The line that a record begins on, from 1.
   func line(of record: Record) -> Int {
-    retried[record.number]?.recordLine ?? origin(at: record.start, record: nil).line
+    guard let place = retried[record.number] else {
+      return origin(at: record.start, record: nil).line
+    }
+    // What is read again stands on one line; only that of XML has kept its line breaks.
+    guard isXML, let whole = records.first, whole.number == record.number else {
+      return place.recordLine
+    }
+    return place.recordLine + origin(at: record.start, record: nil).line
+      - origin(at: whole.start, record: nil).line
   }
 
   /// Copies bytes behind the source and returns their place there.

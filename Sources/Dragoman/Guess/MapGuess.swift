@@ -34,10 +34,13 @@ public struct MapGuess: Sendable {
   public let isNew: Bool
   /// The names of the sources that read the samples.
   public let sources: [String]
-  /// What may be wrong with the samples themselves, a sentence each, as their first row that is none of names.
+  /// What may be wrong with the samples themselves, as their first row that is none of names, and which keys may take
+  /// different records for one: a sentence each.
   ///
   /// It stands in the comments of the text, too.
   public internal(set) var warnings: [String] = []
+  /// Places of the samples that the map does not read, though a guess would: `Order.email`, `/groups`.
+  public internal(set) var unread: [String] = []
 
   /// Reads the samples and guesses.
   ///
@@ -55,7 +58,7 @@ public struct MapGuess: Sendable {
   init(_ guessed: MapText) throws {
     let map = try ImportMap(yaml: guessed.text)
     self.init(map: map, text: guessed.text, isNew: true, sources: map.sources.map(\.name))
-    warnings = guessed.warnings
+    warnings = guessed.warnings + guessed.doubts
   }
 
   init(map: ImportMap, text: String, isNew: Bool, sources: [String]) {

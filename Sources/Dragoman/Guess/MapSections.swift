@@ -42,6 +42,54 @@ struct MapSections {
     return result.joined()
   }
 
+  /// The text with patterns for the files of a source that has none.
+  ///
+  /// - Parameters:
+  ///   - files: The patterns.
+  ///   - source: The name of the source; where it is not found, or has lines of braces, the text stays as it is.
+  /// - Returns: The text.
+  /// - Throws: `MapFaults` where the text has no section of sources, or has it not in lines.
+  func declaring(files: [String], of source: String) throws(MapFaults) -> MapSections {
+    let section = try lineRange(of: "sources")
+    let indent = String(repeating: " ", count: indentation(of: section))
+    let entry = "files: \(MapText.list(files))"
+    var result = lines
+    for name in [source, YAML.quoted(source)] {
+      let start = "\(indent)\(name):"
+      guard let place = lines[section].firstIndex(where: { $0.hasPrefix(start) }) else { continue }
+      let rest = lines[place].dropFirst(start.count).drop { $0 == " " }
+      if rest.first == "{" {
+        guard let brace = Self.end(ofBracesIn: rest) else { return self }
+        let before = lines[place][..<brace].reversed().drop { $0 == " " }.reversed()
+        result[place] = "\(String(before)), \(entry) \(lines[place][brace...])"
+      } else if place + 1 < section.upperBound {
+        let inner = lines[place + 1].prefix { $0 == " " }
+        guard inner.count > indent.count else { return self }
+        result.insert("\(inner)\(entry)\(lineEnd)", at: place + 1)
+      }
+      return MapSections(result.joined(), file: file)
+    }
+    return self
+  }
+
+  /// Where the braces end that a text begins with; nil: not in it.
+  private static func end(ofBracesIn text: Substring) -> Substring.Index? {
+    var depth = 0
+    var quote: Character?
+    for index in text.indices {
+      switch text[index] {
+      case let sign where quote != nil: if sign == quote { quote = nil }
+      case "\"", "'": quote = text[index]
+      case "{": depth += 1
+      case "}":
+        depth -= 1
+        if depth == 0 { return index }
+      default: break
+      }
+    }
+    return nil
+  }
+
   /// The lines of a section's members.
   private func lineRange(of section: String) throws(MapFaults) -> Range<Int> {
     let start = lines.firstIndex { line in

@@ -23,11 +23,18 @@ struct MapText {
     for entity in guess.entities { lines += section(entity) + [""] }
     lines.append("sources:")
     lines += guess.sources.map(spelled)
-    let nulls = guess.entities.contains { entity in
-      entity.attributes.contains { ($0.shape?.kinds.nulls ?? 0) > 0 }
-    }
-    if nulls { lines += ["", "export: { nulls: write }"] }
+    if writesNulls { lines += ["", "export: { nulls: write }"] }
     return lines.map { $0 + "\n" }.joined()
+  }
+
+  /// Whether an export has to write null for what was null.
+  ///
+  /// Not where XML has null elements beside such with attributes: an export cannot say that those are null, and would
+  /// tell so each time.
+  private var writesNulls: Bool {
+    let shapes = guess.entities.flatMap(\.attributes).compactMap(\.shape)
+      .filter { $0.kinds.nulls > 0 }
+    return !shapes.isEmpty && !shapes.contains { $0.members.contains(where: \.isAttribute) }
   }
 
   /// The entities as they are added to a map.
@@ -44,7 +51,7 @@ struct MapText {
     let files = isGuessedOf.prefix(3).joined(separator: ", ")
     let more = isGuessedOf.count > 3 ? " and \(isGuessedOf.count - 3) more" : ""
     return
-      "# Guessed by dragoman from \(files)\(more). Every line is a guess: read it, and correct what you"
+      "# \(KnownMap.guessedOf) \(files)\(more). Every line is a guess: read it, and correct what you"
       + " know better."
   }
 
@@ -55,13 +62,25 @@ struct MapText {
     if sample.malformedCount > 0 {
       lines.append(
         "\(MessageWords.count(sample.malformedCount, "record is", "records are")) not well-formed: an import rejects"
-          + " \(sample.malformedCount == 1 ? "it" : "them")."
+          + " \(sample.malformedCount == 1 ? "it" : "them").\(sample.firstFaultText)"
+      )
+    }
+    if sample.repeatedHeaderCount > 0 {
+      lines.append(
+        "\(MessageWords.count(sample.repeatedHeaderCount, "row is", "rows are")) the names of the columns once more:"
+          + " an import takes each for a record, or rejects it where numbers or dates are wanted."
       )
     }
     if let name = sample.columnOfNoName {
       lines.append(
         "The first row is taken for the names of the columns, but \"\(name)\" looks like a value. CSV without"
           + " such a row is not read as it should be: put one in front."
+      )
+    }
+    if sample.isTable, guess.entities.first?.shape === sample.root {
+      lines.append(
+        "The text is taken for one record, but looks like a table whose rows or columns are lists: no map makes"
+          + " records of these. Ask for it as objects, or as CSV."
       )
     }
     if sample.isUndividedText {
@@ -72,6 +91,31 @@ struct MapText {
         encoding == SampleFormat.takesAnyBytes
           ? "The text is not UTF-8: \(encoding) takes nearly all bytes, but may be wrong."
           : "The text is \(encoding), and has no byte order mark that says so."
+      )
+    }
+    return lines
+  }
+
+  /// What an import by the map may do that nobody wants, a sentence each.
+  var doubts: [String] {
+    let unsure = guess.entities.filter(\.isKeyUnsure)
+    func keys(_ entities: [GuessedEntity]) -> String {
+      entities.map { "\($0.name) (\($0.unique.joined(separator: ", ")))" }.joined(separator: ", ")
+    }
+    var lines: [String] = []
+    let named = unsure.filter { !$0.isKeyPlace }
+    if !named.isEmpty {
+      let (noun, they) = named.count == 1 ? ("key is", "it") : ("keys are", "they")
+      lines.append(
+        "\(named.count) \(noun) unsure, and \(they) may take different records for one, so that the later replaces"
+          + " the earlier: \(keys(named))"
+      )
+    }
+    let placed = unsure.filter(\.isKeyPlace)
+    if !placed.isEmpty {
+      lines.append(
+        "\(placed.count) \(placed.count == 1 ? "key is" : "keys are") unsure, as nothing names a record, and a later file"
+          + " of the same name replaces what this one has: \(keys(placed))"
       )
     }
     return lines
@@ -116,10 +160,7 @@ struct MapText {
     if !entity.attributes.isEmpty {
       let width =
         entity.attributes.map { YAML.scalar($0.name).count }.filter { $0 <= 24 }.max() ?? 0
-      for attribute in entity.attributes {
-        let isKey = entity.unique.contains(attribute.name)
-        lines.append(spelled(attribute, isKey: isKey, isSure: entity.count >= 10, width))
-      }
+      for attribute in entity.attributes { lines.append(spelled(attribute, width)) }
     }
     if !entity.relationships.isEmpty {
       lines.append("    relationships:")
@@ -128,12 +169,7 @@ struct MapText {
     return lines
   }
 
-  private func spelled(
-    _ attribute: GuessedAttribute,
-    isKey: Bool,
-    isSure: Bool,
-    _ width: Int
-  ) -> String {
+  private func spelled(_ attribute: GuessedAttribute, _ width: Int) -> String {
     let name = YAML.scalar(attribute.name)
     let padding = String(repeating: " ", count: max(0, width - name.count))
     var entries: [GuessedEntry] = []
@@ -141,8 +177,6 @@ struct MapText {
       entries.append(("from", YAML.scalar(attribute.path)))
     }
     if attribute.type != .string { entries.append(("type", attribute.type.rawValue)) }
-    // A few records do not tell what every record has.
-    if attribute.isAlwaysThere, !isKey, isSure { entries.append(("required", "true")) }
     entries += attribute.entries
     if entries.isEmpty { entries.append(("from", YAML.scalar(attribute.path))) }
     let value =
@@ -180,10 +214,13 @@ struct MapText {
       }
     }
     if let encoding = guess.sample.encoding { entries.append(("encoding", encoding)) }
-    if let separator = guess.sample.separator, separator != UInt8(ascii: ",") {
+    // What the name of a file says otherwise is said, too.
+    if let separator = guess.sample.separator,
+      separator != UInt8(ascii: ",") || isGuessedOf.contains(where: FormatDetection.isTabSeparated)
+    {
       entries.append(("separator", YAML.quoted(String(decoding: [separator], as: UTF8.self))))
     }
-    if let files = source.files { entries.append(("files", YAML.quoted(files))) }
+    if !source.files.isEmpty { entries.append(("files", Self.list(source.files))) }
     return "  \(YAML.scalar(source.name)): \(Self.mapping(entries))"
   }
 
@@ -193,6 +230,12 @@ struct MapText {
         $0.entries.filter { ["from", "key"].contains($0.key) }.map(\.value)
       }
       + entity.relationships.map(\.name)
+  }
+
+  /// Patterns for the names of files as a source has them.
+  static func list(_ patterns: [String]) -> String {
+    let names = patterns.map(YAML.quoted)
+    return names.count == 1 ? names[0] : "[\(names.joined(separator: ", "))]"
   }
 
   private static func mapping(_ entries: [GuessedEntry]) -> String {

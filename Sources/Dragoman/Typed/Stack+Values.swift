@@ -23,7 +23,8 @@ extension Stack {
   ///   - map: What the feed means; nil: the entity's registered mapper, or the default one, which
   ///     takes properties by their own names.
   ///   - maximumRejects: More rejected records than this and nothing is imported: 0 unless told
-  ///     otherwise, since the answer does not name them. `importValues` does.
+  ///     otherwise, since the answer does not name them. `importValues` does. Without a map neither is anything
+  ///     imported where a value does not fit its attribute, unless this is nil.
   /// - Returns: The values, distinct, in the order of the feed.
   /// - Throws: `MapFaults`, `ReadError`, `ImportError`, `StoreError`, `ValueError`;
   ///   `CancellationError` where the task is cancelled between two batches, and then nothing is
@@ -34,8 +35,13 @@ extension Stack {
     by map: ImportMap? = nil,
     maximumRejects: Int? = 0
   ) async throws -> [Value] {
-    try await importValues([.file(file)], into: type, by: map, maximumRejects: maximumRejects)
-      .values
+    try await imported(
+      [.file(file)],
+      into: type,
+      by: map,
+      maximumRejects: maximumRejects,
+      admitsInvalid: map != nil || maximumRejects == nil
+    ).values
   }
 
   /// Imports records in memory straight into values of a Swift type.
@@ -47,8 +53,13 @@ extension Stack {
     by map: ImportMap? = nil,
     maximumRejects: Int? = 0
   ) async throws -> [Value] {
-    try await importValues([.records(records)], into: type, by: map, maximumRejects: maximumRejects)
-      .values
+    try await imported(
+      [.records(records)],
+      into: type,
+      by: map,
+      maximumRejects: maximumRejects,
+      admitsInvalid: map != nil || maximumRejects == nil
+    ).values
   }
 
   /// Imports feeds straight into values of a Swift type, and tells what became of the records.
@@ -59,6 +70,22 @@ extension Stack {
     into type: Value.Type,
     by map: ImportMap? = nil,
     maximumRejects: Int? = nil
+  ) async throws -> ImportedValues<Value> {
+    try await imported(
+      inputs,
+      into: type,
+      by: map,
+      maximumRejects: maximumRejects,
+      admitsInvalid: true
+    )
+  }
+
+  private func imported<Value: EntityValue>(
+    _ inputs: [ImportInput],
+    into type: Value.Type,
+    by map: ImportMap?,
+    maximumRejects: Int?,
+    admitsInvalid: Bool
   ) async throws -> ImportedValues<Value> {
     let name = Value.schema.name
     let meaning: (map: ImportMap, code: ImportCode)
@@ -77,6 +104,9 @@ extension Stack {
           context: context,
           cancellation: cancellation
         ).run()
+        if !admitsInvalid, let issue = imported.report.firstInvalid {
+          throw ImportError(invalid: issue)
+        }
         try context.records.flush()
         // Before it is committed: what the type cannot hold is not to be in anybody's way.
         let values = try context.values(type, with: imported.ids)
@@ -85,6 +115,30 @@ extension Stack {
     } onCancel: {
       cancellation.cancel()
     }
+  }
+}
+
+extension ImportReport {
+  /// The first value that did not fit its attribute, of a record that was taken.
+  fileprivate var firstInvalid: ImportIssue? {
+    issues.lazy.flatMap(\.examples).first { issue in
+      !issue.isReject && issue.attribute != nil && issue.code.rawValue.hasPrefix("value.")
+        && issue.code != .contradiction
+    }
+  }
+}
+
+extension ImportError {
+  /// A value is left out, and nobody gets the report.
+  fileprivate init(invalid issue: ImportIssue) {
+    let name = [issue.entity, issue.attribute].compactMap(\.self).joined(separator: ".")
+    let value = issue.value.map { ", \($0)" } ?? ""
+    self.init(
+      .tooManyRejects,
+      "A value does not fit its attribute; \(issue.origin): [\(issue.code.rawValue)] \(name)\(value):"
+        + " \(issue.message)",
+      help: issue.help ?? "mend it, or ask for the report by importValues"
+    )
   }
 }
 

@@ -19,9 +19,7 @@ struct BackupCommand: ParsableCommand {
   )
 
   @OptionGroup
-  var databaseOptions: DatabaseOptions
-
-  private var database: String { databaseOptions.shown }
+  var databaseOptions: FileDatabaseOptions
 
   @Argument(help: "The file of the copy.")
   var file: String
@@ -37,9 +35,9 @@ struct BackupCommand: ParsableCommand {
   }
 
   mutating func run() throws {
-    try databaseOptions.resolve()
+    let database = try databaseOptions.resolved()
     let start = ContinuousClock().now
-    let store = try databaseOptions.openFile(
+    let store = try database.openFile(
       for: "dragoman backup",
       SQLiteStore.Options(isReadOnly: true, createsFile: false),
       help: "pg_dump copies a database of PostgreSQL"
@@ -57,9 +55,8 @@ struct BackupCommand: ParsableCommand {
     try store.close()
     guard !quiet else { return }
     let seconds = Figures.seconds(ContinuousClock().now - start)
-    let pages = backup.pageCount == 1 ? "page" : "pages"
     Messages.print(
-      "Backed up \(database) to \(file): \(Figures.grouped(backup.pageCount)) \(pages)"
+      "Backed up \(database.shown) to \(file): \(Figures.count(backup.pageCount, "page"))"
         + " (\(Figures.bytes(backup.byteCount))) in \(Figures.decimals(seconds, 2)) s\n"
     )
     if !backup.isMarked {

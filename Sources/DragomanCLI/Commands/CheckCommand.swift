@@ -128,18 +128,18 @@ struct CheckReport {
     var lines = listed(
       faults.map { $0.text(label: "error") },
       MapFaults.maximumPrintedCount,
-      "faults"
+      "fault"
     )
     lines += listed(
       warnings.map { $0.text(label: "warning") },
       MapFaults.maximumPrintedCount,
-      "warnings"
+      "warning"
     )
     let sampleText = trial.map {
       ImportReportText(report: $0, inputs: samples, database: "", signal: nil, isCheck: true).text
     }
     if !losses.isEmpty {
-      lines += listed(losses.map { "note: an export is not complete: \($0)" }, 1, "such notes")
+      lines += listed(losses.map { "note: an export is not complete: \($0)" }, 1, "such note")
     } else if let differences {
       let notes = differences.map {
         "note: an export may spell values otherwise than the feed: \($0)"
@@ -149,7 +149,7 @@ struct CheckReport {
         ? [
           "note: an export gives back every value that was imported, as its type and format spell it"
         ]
-        : listed(notes, 1, "such notes")
+        : listed(notes, 1, "such note")
     }
     return lines.map { $0 + "\n" }.joined() + (sampleText ?? "")
   }
@@ -158,13 +158,13 @@ struct CheckReport {
   private func listed(_ findings: [String], _ count: Int, _ kind: String) -> [String] {
     guard !isComplete, findings.count > count else { return findings }
     return findings.prefix(count)
-      + ["… and \(findings.count - count) more \(kind): --all prints them"]
+      + ["… and \(Figures.count(findings.count - count, "more \(kind)")): --all prints them"]
   }
 
   /// One line: `people.map.yaml: 2 faults, 1 warning`.
   var summary: String {
     func count(_ number: Int, _ word: String) -> String {
-      "\(number == 0 ? "no" : String(number)) \(word)\(number == 1 ? "" : "s")"
+      number == 0 ? "no \(word)s" : Figures.count(number, word)
     }
     let unmatched = trial?.unmatchedPaths.count(where: \.isFault) ?? 0
     return "\(map): \(count(faults.count, "fault")), \(count(warnings.count, "warning"))"

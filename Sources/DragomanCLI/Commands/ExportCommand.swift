@@ -178,12 +178,11 @@ struct ExportCommand: AsyncParsableCommand {
     lines += report.losses.map { lossy ? "note: \($0)" : "warning[export.map]: \($0)" }
     for issue in report.issues {
       let others = issue.count - 1
-      let more = others > 0 ? " (and \(others) more \(others == 1 ? "record" : "records"))" : ""
+      let more = others > 0 ? " (and \(Figures.count(others, "more record")))" : ""
       lines.append("warning[export.value]: \(issue.message)\(more)")
     }
     if path != "-" {
-      let count = report.recordCount
-      lines.append("\(path): \(count) \(count == 1 ? "record" : "records")")
+      lines.append("\(path): \(Figures.count(report.recordCount, "record"))")
     }
     return lines.map { $0 + "\n" }.joined()
   }

@@ -134,7 +134,7 @@ struct FetchCommand: ParsableCommand {
         Messages.print("note: \(ToolWords.spelled(notice))\n")
       }
       if let count = page.count {
-        Messages.print("\(path): \(count) \(count == 1 ? "row" : "rows")\n")
+        Messages.print("\(path): \(Figures.count(count, "row"))\n")
       }
       tell(page)
     } catch let error as OutputError where error.isClosedPipe {

@@ -66,8 +66,8 @@ struct GuessCommand: ParsableCommand {
     let entities = guess.map.entities
     let count = entities.reduce(0) { $0 + $1.attributes.count }
     Messages.print(
-      "\(output): \(entities.count) \(entities.count == 1 ? "entity" : "entities"),"
-        + " \(count) \(count == 1 ? "attribute" : "attributes"). Try: dragoman check \(output)"
+      "\(output): \(Figures.count(entities.count, "entity", "entities")),"
+        + " \(Figures.count(count, "attribute")). Try: dragoman check \(output)"
         + " \(samples.map { WebText.shown($0) }.joined(separator: " "))\n"
     )
   }

@@ -11,7 +11,8 @@ struct HistoryCommand: ParsableCommand {
     discussion: """
       An import that is "stopped" ended between two batches, and one that is "cancelled" was stopped there \
       by a signal: import --resume goes on with it, until another import comes. One that is "undone" was \
-      taken back. --changes prints what an import did, object by object, as far as it and \
+      taken back. Where the database is a standby, one that is not at its end is "unfinished": whether it is \
+      under way cannot be seen there. --changes prints what an import did, object by object, as far as it and \
       all later ones are recorded (see import --record).
 
       Exit codes: 0 done, 64 no such import, 65 no database of Dragoman or damaged, or what an import did \

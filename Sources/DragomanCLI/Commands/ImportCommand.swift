@@ -138,16 +138,8 @@ struct ImportCommand: AsyncParsableCommand {
   @OptionGroup
   var bounds: FeedBounds
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      Fail where records that wait for objects that have not come (onUnresolved: reject) take more \
-      megabytes of memory (default: 1024).
-      """,
-      valueName: "mb"
-    )
-  )
-  var maxWaitingSize: Int?
+  @OptionGroup
+  var waiting: WaitingBound
 
   @OptionGroup
   var pruning: PruneOptions
@@ -190,9 +182,6 @@ struct ImportCommand: AsyncParsableCommand {
     }
     if rejects == "-" { throw ValidationError("--rejects makes a file: name it.") }
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
-    if let maxWaitingSize, !(1...1_048_576).contains(maxWaitingSize) {
-      throw ValidationError("--max-waiting-size must be 1 to 1048576.")
-    }
     if diff && !dryRun { throw ValidationError("--diff needs --dry-run.") }
     if resume && (dryRun || commit == .all) {
       throw ValidationError("--resume goes on with batches: neither --dry-run nor --commit all.")
@@ -243,7 +232,7 @@ struct ImportCommand: AsyncParsableCommand {
         commit: commit,
         rejectsFile: rejects,
         maximumRejects: maxRejects,
-        maximumWaitingByteCount: maxWaitingSize.map { $0 << 20 }
+        maximumWaitingByteCount: waiting.byteCount
       ),
       limit: limit,
       prune: pruning.rule,
@@ -350,12 +339,12 @@ struct ImportCommand: AsyncParsableCommand {
       }
     if let failure { Messages.print(failure.text + "\n") }
     if !quiet {
-      // What a migration has come between is read again from its beginning.
-      let isMigrated =
-        if case .failure(let failure) = outcome {
-          (failure.cause as? StoreError)?.code == .migrated
+      // What a migration has come between, or what cannot be read any more, is imported again from its beginning.
+      let isResumable =
+        if case .failure(let failure) = outcome, let cause = failure.cause as? StoreError {
+          ![.migrated, .damaged].contains(cause.code)
         } else {
-          false
+          true
         }
       Messages.print(
         ImportReportText(
@@ -363,7 +352,7 @@ struct ImportCommand: AsyncParsableCommand {
           inputs: sources.names(with: feeds),
           database: database,
           signal: signal,
-          isResumable: !isMigrated,
+          isResumable: isResumable,
           hasRejectsFile: hasRejectsFile
         ).text
       )

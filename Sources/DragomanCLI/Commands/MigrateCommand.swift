@@ -77,7 +77,7 @@ struct MigrateCommand: ParsableCommand {
   private func text(of migration: Migration) -> String {
     guard !migration.isEmpty else { return "\(database) has the model of \(map) already.\n" }
     let steps = migration.steps.enumerated().map { "\($0 + 1). \($1.sentence)\n" }.joined()
-    let count = migration.steps.count == 1 ? "1 step" : "\(migration.steps.count) steps"
+    let count = Figures.count(migration.steps.count, "step")
     let end =
       if !migration.faults.isEmpty {
         "\(database) cannot be migrated; nothing was changed.\n"

@@ -26,7 +26,7 @@ struct ServeCommand: AsyncParsableCommand {
   )
 
   @OptionGroup
-  var databaseOptions: DatabaseOptions
+  var databaseOptions: FileDatabaseOptions
 
   @Option(
     help: ArgumentHelp(
@@ -99,10 +99,9 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    try databaseOptions.resolve()
-    let database = databaseOptions.named ?? ""
+    let database = try databaseOptions.resolved()
     let options = ConsoleOptions(
-      database: database,
+      database: database.named ?? "",
       maps: map,
       rejects: rejects,
       allowsImport: allowImport,
@@ -111,7 +110,7 @@ struct ServeCommand: AsyncParsableCommand {
       hosts: Set(host)
     )
     // Whoever mistypes the file is told now, and not by a page.
-    let store = try databaseOptions.openFile(
+    let store = try database.openFile(
       for: "dragoman serve",
       SQLiteStore.Options(isReadOnly: true, createsFile: false)
     )

@@ -32,10 +32,9 @@ struct Tool: AsyncParsableCommand {
       ImportCommand.self, FetchCommand.self, ExportCommand.self, CheckCommand.self,
       DiffCommand.self, GuessCommand.self, InfoCommand.self, HistoryCommand.self,
       UndoCommand.self, SchemaCommand.self, MigrateCommand.self, BackupCommand.self,
-      CopyCommand.self,
-      WatchCommand.self, ServeCommand.self,
-      DeleteCommand.self, RejectsCommand.self, RunCommand.self, ExplainCommand.self,
-      CompletionCommand.self, ManCommand.self,
+      CopyCommand.self, WatchCommand.self, ServeCommand.self, DeleteCommand.self,
+      RejectsCommand.self, RunCommand.self, ExplainCommand.self, CompletionCommand.self,
+      ManCommand.self,
     ]
   )
 
@@ -124,17 +123,16 @@ struct Tool: AsyncParsableCommand {
 
   /// Prints what the argument parser has to say: help and versions are output, the rest is not.
   private static func tell(_ error: any Error) -> Int32 {
-    let message = HelpText.keepingExamples(
+    let command = command(of: CommandLine.arguments)
+    let status = exitCode(for: error).rawValue
+    var text = HelpText.keepingExamples(
       fullMessage(for: error),
-      of: command(of: CommandLine.arguments),
+      of: command,
       columnCount: HelpText.columnCount
     )
-    let status = exitCode(for: error).rawValue
-    let command = command(of: CommandLine.arguments)
-    let known =
-      status == ToolError.ExitStatus.usage.rawValue
-      ? namingUnknown(namingNearest(message), CommandLine.arguments, of: command) : message
-    let text = namingDashes(namingOption(known, of: command), CommandLine.arguments)
+    if status == ToolError.ExitStatus.usage.rawValue {
+      text = UsageMessage.mending(text, of: command, Array(CommandLine.arguments.dropFirst()))
+    }
     guard !text.isEmpty else { return status }
     guard status == 0 else {
       Messages.print(text + "\n")
@@ -192,102 +190,5 @@ struct Tool: AsyncParsableCommand {
       ?? "The commands are \(names.joined(separator: ", "))."
     let whole = (path + [word]).joined(separator: " ")
     return ValidationError("There is no command \(whole). \(help)")
-  }
-
-  /// What the argument parser says of an option that there is not, with the one that it abbreviates, or the nearest
-  /// where it names none: `--version` and `--help` are none of a command's own.
-  static func namingOption(_ text: String, of command: any ParsableCommand.Type) -> String {
-    let start = "Error: Unknown option '"
-    guard text.hasPrefix(start) else { return text }
-    let first = text.prefix { $0 != "\n" }
-    let word = String(text.dropFirst(start.count).prefix { $0 != "'" })
-    let names = options(of: command) + ["--help"] + (command == Tool.self ? ["--version"] : [])
-    let abbreviated = names.filter { abbreviates(word, $0) }
-    let near =
-      abbreviated.count == 1
-      ? abbreviated[0] : first.contains("Did you mean") ? nil : nearest(to: word, in: names)
-    guard let near else { return text }
-    return "\(start)\(word)'. Did you mean '\(near)'?" + text.dropFirst(first.count)
-  }
-
-  /// The long names of a command's own options.
-  private static func options(of command: any ParsableCommand.Type) -> [String] {
-    let lines = command.helpMessage(columns: 1000).split(separator: "\n").filter {
-      $0.hasPrefix("  -")
-    }
-    return lines.flatMap { line in
-      line.dropFirst(2).split(separator: "  ")[0].split { " ,/".contains($0) }.map(String.init)
-    }.filter { $0.hasPrefix("--") }
-  }
-
-  /// What is wrong with a command line that has an option which there is not: that one, whatever else is missing
-  /// because its value was taken for something else.
-  static func namingUnknown(
-    _ text: String,
-    _ arguments: [String],
-    of command: any ParsableCommand.Type
-  ) -> String {
-    let start = "Error: "
-    // Behind a command that there is not nobody knows the options.
-    guard text.hasPrefix(start), !text.hasPrefix(start + "Unknown option"),
-      command.configuration.subcommands.isEmpty
-    else { return text }
-    let names = options(of: command) + ["--help", "--version"]
-    let unknown = arguments.dropFirst().prefix { $0 != "--" }.lazy
-      .filter { $0.hasPrefix("--") && !$0.hasPrefix("---") }
-      .map { String($0.prefix { $0 != "=" }) }
-      .first { !names.contains($0) }
-    guard let unknown else { return text }
-    let first = text.prefix { $0 != "\n" }
-    return "\(start)Unknown option '\(unknown)'" + text.dropFirst(first.count)
-  }
-
-  /// Whether a word has letters of another one in their order, from its first one on: `--db` of `--database`.
-  private static func abbreviates(_ word: String, _ whole: String) -> Bool {
-    guard word.count > 3, word.prefix(3) == whole.prefix(3) else { return false }
-    var rest = whole[...]
-    for letter in word {
-      guard let place = rest.firstIndex(of: letter) else { return false }
-      rest = rest[rest.index(after: place)...]
-    }
-    return true
-  }
-
-  /// What the argument parser says of a value that is missing, where there is one that begins with a dash.
-  static func namingDashes(_ text: String, _ arguments: [String]) -> String {
-    let start = "Error: Missing value for '"
-    guard text.hasPrefix(start) else { return text }
-    let option = String(text.dropFirst(start.count).prefix { $0 != " " && $0 != "'" })
-    guard let place = arguments.lastIndex(of: option), place + 1 < arguments.count,
-      arguments[place + 1].hasPrefix("-")
-    else { return text }
-    let first = text.prefix { $0 != "\n" }
-    let hint = "'\(arguments[place + 1])' is taken for an option. A value that begins with a dash:"
-    return first + "; \(hint) \(option)='\(arguments[place + 1])'" + text.dropFirst(first.count)
-  }
-
-  /// What the argument parser says of a value that is not one of several, with the nearest of them.
-  static func namingNearest(_ text: String) -> String {
-    let start = "Error: The value '"
-    guard text.hasPrefix(start), let list = text.range(of: "Please provide one of") else {
-      return text
-    }
-    let word = String(text.dropFirst(start.count).prefix { $0 != "'" })
-    var values: [String] = []
-    for line in text[list.upperBound...].split(separator: "\n") {
-      if line.hasPrefix("Help:") { break }
-      if line.hasPrefix("  - ") {
-        values.append(String(line.dropFirst(4)))
-      } else {
-        // What stands between quotes is every second piece.
-        let pieces = line.split(separator: "'", omittingEmptySubsequences: false)
-        for index in stride(from: 1, to: pieces.count, by: 2) {
-          values.append(String(pieces[index]))
-        }
-      }
-    }
-    guard let near = nearest(to: word, in: values) else { return text }
-    return String(text[..<list.lowerBound]) + "Did you mean '\(near)'? "
-      + String(text[list.lowerBound...])
   }
 }

@@ -66,7 +66,7 @@ final class ProgressDisplay {
   private func plain(_ progress: ImportProgress) -> String {
     let seconds = Figures.seconds(progress.duration)
     let rate = Int(Double(progress.counts.read) / max(seconds, 0.001))
-    var text = "\(Figures.grouped(progress.counts.read)) records, \(Figures.grouped(rate))/s"
+    var text = "\(Figures.count(progress.counts.read, "record")), \(Figures.grouped(rate))/s"
     if progress.counts.rejected > 0 {
       text += ", \(Figures.grouped(progress.counts.rejected)) rejected"
     }

@@ -120,7 +120,7 @@ struct WatchTable: WatchDisplay {
   }
 
   private func title(_ visibleCount: Int, _ columnCount: Int?) -> String {
-    var text = "\(VisibleText.of(entity)): \(count) \(count == 1 ? "object" : "objects")"
+    var text = "\(VisibleText.of(entity)): \(Figures.count(count, "object"))"
     if visibleCount < count { text += ", the first \(visibleCount)" }
     if drawsOver { text += ", Ctrl-C ends" }
     return columnCount.map { DisplayWidth.truncate(text, to: $0) } ?? text

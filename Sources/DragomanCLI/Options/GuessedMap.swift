@@ -13,6 +13,8 @@ struct GuessedMap {
   private let addedCount: Int
   /// What may be wrong with the feeds themselves.
   private let warnings: [String]
+  /// Places of the feeds that the map does not read.
+  private let unread: [String]
   /// The sources that read the feeds, by the names of these.
   let sources: [String: [String]]
 
@@ -52,6 +54,7 @@ struct GuessedMap {
     )
     map = try ImportMap(yaml: new, file: path)
     warnings = guess.warnings
+    unread = guess.unread
     addedCount = map.entities.count - (known?.entities.count ?? 0)
     sources = Dictionary(inputs.map { ($0.name, guess.sources) }) { first, _ in first }
   }
@@ -70,10 +73,7 @@ struct GuessedMap {
 
   /// Refuses what can be read only once.
   private static func check(_ path: String) throws {
-    let attributes = try? FileManager.default.attributesOfItem(
-      atPath: FilePath.resolved(path)
-    )
-    guard let type = attributes?[.type] as? FileAttributeType, type != .typeRegular else { return }
+    guard let kind = FileStatus(path)?.kind, kind != .regular else { return }
     throw ReadError(
       .unsupported,
       "\(path) can be read only once, and a guess reads the feeds before the import does.",
@@ -101,12 +101,20 @@ struct GuessedMap {
   /// - Parameter isKept: Whether the map was written.
   /// - Returns: A line, and one for each warning.
   func note(isKept: Bool) -> String? {
-    guard new != old else { return "note: the map is \(path)\n" }
-    let entities = "\(addedCount) \(addedCount == 1 ? "entity" : "entities")"
-    let what = old == nil ? "was guessed: \(entities)" : "has grown by \(entities)"
     let doubts = warnings.map { "warning: \($0)\n" }.joined()
+    guard new != old else { return "note: the map is \(path)\(unreadText)\n" + doubts }
+    let entities = Figures.count(addedCount, "entity", "entities")
+    let what = old == nil ? "was guessed: \(entities)" : "has grown by \(entities)"
     return isKept
       ? "note: the map \(path) \(what); read it, and correct what you know better\n" + doubts
       : "note: the map \(path) would be written: \(entities)\n" + doubts
+  }
+
+  /// What the map does not read of the feeds.
+  private var unreadText: String {
+    guard !unread.isEmpty else { return "" }
+    let more = unread.count > 5 ? " and \(unread.count - 5) more" : ""
+    let places = unread.prefix(5).joined(separator: ", ")
+    return ", and does not read \(places)\(more): dragoman check --coverage tells more"
   }
 }

@@ -53,12 +53,23 @@ enum InputExpansion {
     return inputs
   }
 
+  /// The shortest spelling of a path: `./x` and `x` are one file, whose name may be part of keys.
+  private static func plain(_ path: String) -> String {
+    let parts = path.parts(at: "/")
+    guard parts.dropFirst().dropLast().contains("") || parts.contains(".") else { return path }
+    let names = parts.filter { !["", "."].contains($0) }
+    guard !names.isEmpty, names != ["-"] else { return path }
+    let start = parts.first == "" ? "/" : ""
+    return start + names.joined(separator: "/") + (parts.last == "" ? "/" : "")
+  }
+
   private static func files(
     of argument: String,
     besides outputs: [String]
   ) throws(ReadError) -> [String] {
-    if FileManager.default.fileExists(atPath: argument) {
-      return isFolder(argument) ? try feeds(in: argument, besides: outputs) : [argument]
+    let argument = plain(argument)
+    if let file = FileStatus(argument) {
+      return file.kind == .folder ? try feeds(in: argument, besides: outputs) : [argument]
     }
     // It may be there, and this user may not enter its folder.
     if access(argument, F_OK) != 0, errno == EACCES { throw hidden(argument) }
@@ -80,8 +91,8 @@ enum InputExpansion {
 
   /// Whether a file that nobody named by itself can be meant.
   private static func isFeed(_ path: String, besides outputs: [String]) -> Bool {
-    !isFolder(path) && !ImportMap.isNamed(path) && !outputs.contains(FilePath.resolved(path))
-      && !RejectsFile.isThere(at: path)
+    FileStatus(path)?.kind != .folder && !ImportMap.isNamed(path)
+      && !outputs.contains(FilePath.resolved(path)) && !RejectsFile.isThere(at: path)
   }
 
   /// Whether a glob leads through a folder that this user may not read.
@@ -96,12 +107,6 @@ enum InputExpansion {
       .permission,
       "\(WebText.shown(path)) cannot be looked for: permission is denied for a folder on the way."
     )
-  }
-
-  private static func isFolder(_ path: String) -> Bool {
-    var isFolder: ObjCBool = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-      && isFolder.boolValue
   }
 
   private static func feeds(
@@ -128,7 +133,7 @@ enum InputExpansion {
       )
     }
     let paths = feeds.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-      .map { FilePath.file($0, in: folder) }
+      .map { plain(FilePath.file($0, in: folder)) }
     try checkNames(paths)
     return paths
   }

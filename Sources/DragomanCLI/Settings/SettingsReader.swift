@@ -41,8 +41,6 @@ struct SettingsReader {
 
   private let file: String
   private var faults: [MapFault] = []
-  /// Where each feed is named.
-  private var places: [String: MapPosition] = [:]
 
   init(_ file: String) { self.file = file }
 
@@ -111,7 +109,7 @@ struct SettingsReader {
           "The feed \(feed.name) has no map.",
           place: "feeds.\(feed.name)",
           file: file,
-          position: places[feed.name],
+          position: feed.position,
           rule: "a feed has map and inputs"
         )
       )
@@ -133,7 +131,7 @@ struct SettingsReader {
             "The feeds \(owner) and \(feed.name) have one rejects file, \(file), which each of them makes anew.",
             place: "feeds.\(feed.name)",
             file: self.file,
-            position: places[feed.name],
+            position: feed.position,
             rule: "say {feed} in its name, as in rejects-{feed}.ndjson"
           )
         )
@@ -143,19 +141,8 @@ struct SettingsReader {
   }
 
   private mutating func feed(_ member: MapNode.Member) -> ToolSettings.Feed? {
-    // "{feed}" may be a part of a path.
-    let isPath = member.key.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
-    guard !isPath, !["", ".", ".."].contains(member.key) else {
-      fault(
-        .settingsValue,
-        "A feed cannot be called \"\(member.key)\": {feed} in the name of a file stands for it, so it is not empty,"
-          + " neither \".\" nor \"..\", and has no slash and no U+0000.",
-        at: member.keyPosition
-      )
-      return nil
-    }
     var feed = ToolSettings.Feed(name: member.key)
-    places[member.key] = member.keyPosition
+    feed.position = member.keyPosition
     guard let options = members(of: member.value, "The feed \(member.key) is") else { return nil }
     for option in options {
       if option.key == "inputs" {

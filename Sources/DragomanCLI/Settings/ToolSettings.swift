@@ -1,3 +1,4 @@
+import Dragoman
 import DragomanGraph
 import Foundation
 
@@ -8,6 +9,13 @@ struct ToolSettings {
     var name: String
     var inputs: [String] = []
     var options = Options()
+    /// Where the file names it.
+    var position: MapPosition?
+
+    /// Whether `{feed}` in the name of a file would lead elsewhere.
+    fileprivate var isPath: Bool {
+      ["", ".", ".."].contains(name) || name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "/") }
+    }
   }
 
   /// What is said of a feed, or of all by `defaults`.
@@ -38,11 +46,32 @@ struct ToolSettings {
     return isWhole ? path : FilePath.file(path, in: folder)
   }
 
-  /// Where the rejects of a feed go; nil: the settings do not say.
+  /// Where the rejects of a feed go; nil: the settings do not say, or not of a feed of that name (`checkName(of:)`).
   func rejectsFile(of feed: Feed) -> String? {
-    (feed.options.rejects ?? defaults.rejects).map {
-      resolved($0.replacing("{feed}", with: feed.name))
-    }
+    let named = feed.options.rejects ?? defaults.rejects
+    guard let named, !named.contains(Self.feedMark) || !feed.isPath else { return nil }
+    return resolved(named.replacing(Self.feedMark, with: feed.name))
+  }
+
+  /// What stands for the feed's name in that of a file.
+  private static let feedMark = "{feed}"
+
+  /// Refuses a feed that is to be run where `{feed}` in the name of its rejects file would lead elsewhere.
+  ///
+  /// - Throws: `MapFaults`.
+  func checkName(of feed: Feed) throws(MapFaults) {
+    guard feed.isPath, (feed.options.rejects ?? defaults.rejects)?.contains(Self.feedMark) == true
+    else { return }
+    throw MapFaults([
+      MapFault(
+        .settingsValue,
+        "A feed cannot be called \"\(feed.name)\" where {feed} in the name of a file stands for it: that is not empty,"
+          + " neither \".\" nor \"..\", and has no slash and no U+0000.",
+        file: file,
+        position: feed.position,
+        rule: "rename it, or name its rejects file without {feed}"
+      )
+    ])
   }
 
   /// What is the same of paths of one file.
@@ -59,8 +88,7 @@ struct ToolSettings {
   static func find(named: String?) throws -> ToolSettings? {
     if let named { return try SettingsReader(named).settings() }
     guard let found = nearestFile() else { return nil }
-    var status = stat()
-    if stat(found, &status) == 0, status.st_uid != getuid(), status.st_uid != 0 {
+    if let owner = FileStatus(found)?.owner, owner != getuid(), owner != 0 {
       // Whoever may write above the working directory must not choose the database.
       throw ToolError.foreignSettings(found)
     }

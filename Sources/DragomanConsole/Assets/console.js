@@ -43,6 +43,7 @@ if (live) {
     sign.textContent = text;
     sign.className = "badge " + style;
   };
+  let told = count.textContent;
   const known = new Map();
   let isFirst = true;
   let waiting = null;
@@ -69,7 +70,7 @@ if (live) {
     const link = document.createElement("a");
     link.href = row.address;
     link.textContent = "→";
-    link.setAttribute("aria-label", "Open object");
+    link.setAttribute("aria-label", row.label);
     open.append(link);
     tr.append(open, ...row.cells.map(cell));
     return tr;
@@ -115,7 +116,7 @@ if (live) {
       if (place < rows.length) return requestAnimationFrame(some);
       isFirst = false;
       isBusy = false;
-      count.textContent = rows.length === 1 ? "1 object" : rows.length + " objects";
+      if (count.textContent !== told) count.textContent = told;
       if (waiting) requestAnimationFrame(render);
     };
     some();
@@ -125,13 +126,17 @@ if (live) {
   events.onerror = () => show("not connected", "warn");
   events.onmessage = (event) => {
     const isNext = waiting === null && !isBusy;
-    waiting = JSON.parse(event.data).rows;
+    ({ rows: waiting, text: told } = JSON.parse(event.data));
     if (isNext) requestAnimationFrame(render);
   };
   events.addEventListener("fault", (event) => {
     const fault = JSON.parse(event.data);
     events.close();
-    show(fault.message, "bad");
+    show(fault.help ? `${fault.message} (${fault.help})` : fault.message, "bad");
+    const again = document.createElement("a");
+    again.href = location.href;
+    again.textContent = "Load it again";
+    sign.after(" ", again);
   });
 }
 
@@ -153,8 +158,8 @@ if (where && where.dataset.names) {
 
   const word = () => {
     const before = where.value.slice(0, where.selectionStart);
-    // Inside of a text there are no names.
-    if ((before.match(/"/g) || []).length % 2 === 1) return "";
+    // Inside of a text there are no names: it ends with the quote that it begins with, unless a backslash is before it.
+    if (/["']/.test(before.replace(/"(\\.|[^"\\])*"|'(\\.|[^'\\])*'/gs, ""))) return "";
     return (before.match(/[\p{L}_][\p{L}\p{N}_.]*$/u) || [""])[0];
   };
   const close = () => {

@@ -14,6 +14,11 @@ final class ConsoleDatabase: Sendable {
   /// The file's name.
   var name: String { FilePath.name(of: path) }
 
+  /// How many bytes the file has, together with its write-ahead log; 0 where it is not there.
+  var byteCount: Int {
+    [path, path + "-wal"].reduce(0) { $0 + (FileStatus($1)?.byteCount ?? 0) }
+  }
+
   /// How long a page may read: who looks at it does not wait longer, and others wait behind it.
   static let patience = Duration.seconds(10)
 
@@ -33,5 +38,16 @@ final class ConsoleDatabase: Sendable {
       options.shouldStop = { ContinuousClock.now > deadline }
     }
     return try SQLiteStore(at: .file(path), options: options)
+  }
+
+  /// Opens the file to write it.
+  ///
+  /// - Returns: The store, which the caller closes.
+  /// - Throws: `StoreError`.
+  func openToWrite() throws(StoreError) -> SQLiteStore {
+    try SQLiteStore(
+      at: .file(path),
+      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
+    )
   }
 }

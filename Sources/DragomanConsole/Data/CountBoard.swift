@@ -35,7 +35,7 @@ struct ObjectCount {
 final class CountBoard: Sendable {
   private struct Known {
     let number: Int
-    let stamps: [FileStamp?]
+    let versions: [FileStatus.Version?]
   }
 
   private struct State {
@@ -45,6 +45,10 @@ final class CountBoard: Sendable {
 
   /// In place of an entity's name: the references that wait for their target.
   static let waiting = ""
+  /// In place of an entity's name: the objects of which only a key is known.
+  ///
+  /// No name has a line end.
+  static let stubs = "\n"
 
   private let path: String
   private let patience: DispatchTimeInterval?
@@ -69,7 +73,7 @@ final class CountBoard: Sendable {
   /// The numbers of objects of some entities.
   func counts(of names: [String]) -> [String: ObjectCount] {
     let deadline = patience.map { DispatchTime.now() + $0 } ?? .distantFuture
-    let now = Self.stamps(of: path)
+    let now = Self.versions(of: path)
     var counts: [String: ObjectCount] = [:]
     for (name, old, group) in names.map({ name in
       let (old, group) = begin(name, now)
@@ -82,7 +86,7 @@ final class CountBoard: Sendable {
       let isThere = group.wait(timeout: deadline) == .success
       let new = isThere ? state.withLock { $0.known[name] } : nil
       // The count that was waited for may have begun before the last change of the file.
-      let isCurrent = new?.stamps == Self.stamps(of: path)
+      let isCurrent = new?.versions == Self.versions(of: path)
       counts[name] = ObjectCount(isThere ? new?.number : old, isCurrent: isCurrent)
     }
     return counts
@@ -91,10 +95,13 @@ final class CountBoard: Sendable {
   /// Begins to count, unless the number is known or being counted already.
   ///
   /// - Returns: The last number, and what to wait for; nil where that number is the one of now.
-  private func begin(_ name: String, _ now: [FileStamp?]) -> (number: Int?, group: DispatchGroup?) {
+  private func begin(
+    _ name: String,
+    _ now: [FileStatus.Version?]
+  ) -> (number: Int?, group: DispatchGroup?) {
     let (number, group, isNew) = state.withLock { state -> (Int?, DispatchGroup?, Bool) in
       let known = state.known[name]
-      if let known, known.stamps == now { return (known.number, nil, false) }
+      if let known, known.versions == now { return (known.number, nil, false) }
       if let group = state.running[name] { return (known?.number, group, false) }
       let group = DispatchGroup()
       group.enter()
@@ -103,12 +110,12 @@ final class CountBoard: Sendable {
     }
     guard isNew, let group else { return (number, group) }
     queue.async { [self] in
-      let before = Self.stamps(of: path)
+      let before = Self.versions(of: path)
       // A file that cannot be read is told by the page.
       let number = try? count(name)
       state.withLock { state in
         state.running[name] = nil
-        state.known[name] = number.map { Known(number: $0, stamps: before) }
+        state.known[name] = number.map { Known(number: $0, versions: before) }
       }
       group.leave()
     }
@@ -117,13 +124,16 @@ final class CountBoard: Sendable {
 
   private func count(_ name: String) throws(StoreError) -> Int {
     let store = try ConsoleDatabase(path).open(for: nil)
-    return name == Self.waiting
-      ? try store.pendingReferenceCount() : try store.count(FetchRequest(name))
+    return switch name {
+    case Self.waiting: try store.pendingReferenceCount()
+    case Self.stubs: try store.stubCount()
+    default: try store.count(FetchRequest(name))
+    }
   }
 
   /// What changes with every commit: the file and its write-ahead log.
-  private static func stamps(of path: String) -> [FileStamp?] {
+  private static func versions(of path: String) -> [FileStatus.Version?] {
     // An empty log is made and removed by whoever reads.
-    [path, path + "-wal"].map { FileStamp($0).flatMap { $0.isEmpty ? nil : $0 } }
+    [path, path + "-wal"].map { FileStatus($0).flatMap { $0.byteCount == 0 ? nil : $0.version } }
   }
 }

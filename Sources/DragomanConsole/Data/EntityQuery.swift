@@ -4,11 +4,11 @@ import Foundation
 /// Which objects of an entity a page shows: what stands in its address.
 struct EntityQuery {
   /// The predicate, as it was typed; empty for none.
-  let predicate: String
+  var predicate: String
   /// The sort keys, as they were typed; empty for none.
-  let sort: String
+  var sort: String
   /// The attributes and to-one relationships that are shown; empty for all.
-  let columns: [String]
+  var columns: [String]
   /// Where the page begins; nil: at the beginning.
   let after: String?
   /// How many objects a page has.
@@ -66,6 +66,29 @@ struct EntityQuery {
       )
     }
     return request
+  }
+
+  /// Whether it is the order that does not fit the entity, rather than the predicate.
+  func hasFaultyOrder(of entity: String, in store: SQLiteStore) -> Bool {
+    (try? request(of: entity, in: store)) == nil
+      && (try? with { $0.sort = "" }.request(of: entity, in: store)) != nil
+  }
+
+  /// The query, changed.
+  func with(_ change: (inout EntityQuery) -> Void) -> EntityQuery {
+    var query = self
+    change(&query)
+    return query
+  }
+
+  /// Where the same objects are shown.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - view: How: `profile`, `live`, `events`; nil: as a list.
+  /// - Returns: The address.
+  func address(of entity: String, _ view: String? = nil) -> String {
+    WebText.address(["entities", entity] + [view].compactMap(\.self), pairs())
   }
 
   /// The pairs of an address that shows the same.

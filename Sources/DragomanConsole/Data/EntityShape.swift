@@ -82,10 +82,13 @@ struct ObjectLabel {
     let last = columns.last?.name.split(separator: ".").last.map(String.init)
     // A name that is a part of the key is not there besides.
     let isKey = shape.caption.map { shape.uniqueKeys.first?.contains($0) ?? false } ?? false
-    hasCaption = shape.caption != nil && !isKey && shape.caption == last && texts.count > 1
-    caption = hasCaption ? String((texts.popLast() ?? "").prefix(80)) : ""
-    let whole = texts.joined(separator: " · ")
-    key = whole.isEmpty ? "#\(id.primaryKey)" : String(whole.prefix(80))
+    let isNamed = shape.caption != nil && !isKey && shape.caption == last && texts.count > 1
+    let name = isNamed ? texts.popLast() : nil
+    hasCaption = isNamed && values.last?.isNull == false
+    caption = hasCaption ? String((name ?? "").prefix(80)) : ""
+    // What is null calls nothing.
+    let isEmpty = values.prefix(texts.count).allSatisfy(\.isNull)
+    key = isEmpty ? "#\(id.primaryKey)" : String(texts.joined(separator: " · ").prefix(80))
   }
 
   /// A key as text.
@@ -94,7 +97,9 @@ struct ObjectLabel {
   }
 
   private static func text(_ value: StoredValue, _ attribute: Attribute) -> String {
-    ShownValue.text(value, attribute).map(VisibleText.of) ?? "null"
+    guard let text = ShownValue.text(value, attribute).map(VisibleText.of) else { return "null" }
+    // Spaces alone are seen by what is around them.
+    return text.allSatisfy(\.isWhitespace) ? "\"\(text)\"" : text
   }
 
   /// The address of an object's page.

@@ -77,11 +77,11 @@ final class ImportJob: Sendable {
   let rejectsPath: String
   private let importMap: ImportMap
   /// What the file of the map was when it was read.
-  private let mapStamp: FileStamp?
+  private let mapVersion: FileStatus.Version?
   /// What the feed's file was when it was checked.
-  private let checkedFeed = Mutex<FileStamp?>(nil)
+  private let checkedFeed = Mutex<FileStatus.Version?>(nil)
   private let request: ImportRequest
-  private let database: String
+  private let database: ConsoleDatabase
   private let state = Mutex(State())
 
   /// - Throws: `MapFaults` of a faulty map.
@@ -92,14 +92,14 @@ final class ImportJob: Sendable {
     source: String,
     mode: EntityWriter.Mode?,
     folder: String,
-    database: String
+    database: ConsoleDatabase
   ) throws {
     self.id = id
     self.map = map
     self.database = database
     name = input.name
     rejectsPath = "\(folder)/rejects-\(id).ndjson"
-    mapStamp = FileStamp(map.path)
+    mapVersion = FileStatus(map.path)?.version
     importMap = try map.map.get()
     request = ImportRequest([input], sources: source.isEmpty ? [] : [source], mode: mode)
   }
@@ -108,15 +108,15 @@ final class ImportJob: Sendable {
   var now: State { state.withLock { $0 } }
 
   /// The feed's file as it is now; nil of what is none.
-  private var feedStamp: FileStamp? {
+  private var feedVersion: FileStatus.Version? {
     guard case .file(let path)? = request.inputs.first else { return nil }
-    return FileStamp(path)
+    return FileStatus(path)?.version
   }
 
   /// - Throws: `ConsoleError`, 409, where the map is not what was read, or, behind the check, the feed not what was checked.
   private func checkFiles(isChecked: Bool = true) throws(ConsoleError) {
-    let isOtherMap = FileStamp(map.path) != mapStamp
-    guard isOtherMap || isChecked && feedStamp != checkedFeed.withLock({ $0 }) else { return }
+    let isOtherMap = FileStatus(map.path)?.version != mapVersion
+    guard isOtherMap || isChecked && feedVersion != checkedFeed.withLock({ $0 }) else { return }
     throw ConsoleError(
       409,
       "\(isOtherMap ? "The map \(map.name)" : "The feed \(name)") has changed since the check.",
@@ -126,7 +126,7 @@ final class ImportJob: Sendable {
 
   /// Reads the feed by the map and tells what is in it; nothing is kept.
   func check() {
-    checkedFeed.withLock { $0 = feedStamp }
+    checkedFeed.withLock { $0 = feedVersion }
     begin(.checking) { [self] in
       let store = try await onThread { try SQLiteStore(at: .temporary) }
       let (report, coverage) = try await Importer(map: importMap, store: store).check(request)
@@ -205,12 +205,7 @@ final class ImportJob: Sendable {
   }
 
   private func run(_ request: ImportRequest) async throws -> ImportReport {
-    let store = try await onThread { [database] in
-      try SQLiteStore(
-        at: .file(database),
-        options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
-      )
-    }
+    let store = try await onThread { [database] in try database.openToWrite() }
     let run = Importer(map: importMap, store: store).start(request)
     change {
       $0.run = run

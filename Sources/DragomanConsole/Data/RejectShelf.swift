@@ -154,11 +154,11 @@ struct RejectShelf: Sendable {
     return found
   }
 
-  /// FNV-1a (https://datatracker.ietf.org/doc/draft-eastlake-fnv/) of a line without its end.
+  /// A hash of a line without its end.
   private static func mark(of bytes: [UInt8]) -> String {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-    for byte in bytes where byte != 0x0A { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    return String(hash, radix: 16)
+    var hash = ContentHash()
+    hash.addBytes(bytes.lazy.filter { $0 != 0x0A })
+    return hash.digits
   }
 }
 

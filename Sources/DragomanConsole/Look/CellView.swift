@@ -6,6 +6,10 @@ import Foundation
 struct CellView {
   /// How many characters of a text stand in a table.
   static let shortLength = 90
+  /// How many characters of a text are told where somebody points at it.
+  private static let hintLength = 2_000
+  /// How many characters of a text stand on the page of its object.
+  private static let longLength = 20_000
 
   /// The text, shortened.
   let text: String
@@ -15,9 +19,14 @@ struct CellView {
   let style: String
   /// Where it leads; nil: nowhere.
   var cellAddress: String?
+  /// Whether what stands here is not the value's text: of null, and of the empty one.
+  let isBlank: Bool
+  /// Whether not all of it stands here.
+  let isCut: Bool
 
   init(_ value: StoredValue, _ attribute: Attribute, isShort: Bool = true, link: String? = nil) {
     cellAddress = link
+    isBlank = PageText.isBlank(value)
     let full = ShownValue.text(value, attribute)
     switch value {
     case _ where attribute.isSensitive && !value.isNull: style = "masked"
@@ -28,12 +37,19 @@ struct CellView {
     case .text: style = attribute.type == .decimal ? "number" : ""
     case .blob: style = "code"
     }
-    let shown = full.map(PageText.visible) ?? "null"
+    let limit = isShort ? Self.hintLength : Self.longLength
+    // Cut by scalars first: a text may have millions of them.
+    let head = full.map { text in
+      text.utf8.count > limit
+        ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(limit))) : text
+    }
+    isCut = head?.utf8.count != full?.utf8.count
+    let shown = head.map(PageText.visible) ?? "null"
     if isShort, shown.count > Self.shortLength {
       text = shown.prefix(Self.shortLength - 1) + "…"
-      wholeText = String(shown.prefix(2000))
+      wholeText = String(shown.prefix(Self.hintLength))
     } else {
-      text = shown
+      text = isCut ? shown + "…" : shown
       wholeText = nil
     }
   }

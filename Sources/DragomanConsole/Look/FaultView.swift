@@ -9,6 +9,8 @@ struct FaultView {
   let before: String?
   let marked: String?
   let behind: String?
+  /// What was typed, which no other page has any more.
+  var typed: String?
 
   init(_ error: ConsoleError) {
     code = error.code

@@ -13,21 +13,10 @@ struct ImportChart {
     let title: String
   }
 
-  /// A line of the table that says the same.
-  struct Row {
-    let id: String
-    let started: String
-    let inserted: String
-    let updated: String
-    let unchanged: String
-    let deleted: String
-    let skipped: String
-    let rejected: String
-  }
-
   let isEmpty: Bool
   let pieces: [Piece]
-  let rows: [Row]
+  /// The table that says the same.
+  let rows: [RunRow]
   let top: String
   let first: String
   let last: String
@@ -74,20 +63,8 @@ struct ImportChart {
       }
     }
     self.pieces = pieces
-    rows = runs.map { run in
-      let row = RunRow(run)
-      return Row(
-        id: row.id,
-        started: row.started,
-        inserted: row.inserted,
-        updated: row.updated,
-        unchanged: row.unchanged,
-        deleted: row.deleted,
-        skipped: row.skipped,
-        rejected: row.rejected
-      )
-    }
-    top = Figures.grouped(totals.max() ?? 0)
+    rows = runs.map(RunRow.init)
+    top = Figures.count(totals.max() ?? 0, "record")
     first = runs.first.map { Figures.moment($0.started) } ?? ""
     last = runs.count > 1 ? runs.last.map { Figures.moment($0.started) } ?? "" : ""
   }

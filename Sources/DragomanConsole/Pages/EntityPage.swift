@@ -22,6 +22,8 @@ struct EntityPage {
   private struct Row {
     let address: String
     let entity: String
+    /// What its link is called.
+    let label: String
     let cells: String
   }
 
@@ -38,7 +40,11 @@ struct EntityPage {
     let example: String
     let orderExample: String
     let sort: String
+    /// Where the same is shown without the predicate.
+    let clear: String
     let fault: FaultView?
+    /// What is wrong with the order.
+    let orderFault: FaultView?
     let headings: [Heading]
     let namesEntity: Bool
     let rows: [Row]
@@ -48,7 +54,6 @@ struct EntityPage {
     let counted: String?
     let columns: [Choice]
     let hiddenCount: String?
-    let columnNames: String
     let limits: [Choice]
     let next: String?
     let first: String?
@@ -68,17 +73,18 @@ struct EntityPage {
     let model = store.model
     let shape = try EntityShape(name, in: model)
     let query = try EntityQuery(request)
-    let isJSON = request.path.last?.hasSuffix(".json") == true
-    let table = try EntityTable(shape, query.columns, in: model, isWhole: isJSON)
+    let table = try EntityTable(shape, query.columns, in: model, isWhole: request.wantsJSON)
     var page = Page()
     var fault: FaultView?
+    var isOfOrder = false
     do {
       page = try read(query, table, store, sources)
     } catch {
       let known = ConsoleError(error)
       // As a program that reads the JSON needs it.
-      guard known.status == 400, !isJSON else { throw error }
+      guard known.status == 400, !request.wantsJSON else { throw error }
       fault = FaultView(known)
+      isOfOrder = query.hasFaultyOrder(of: name, in: store)
     }
     let sortKeys = (try? query.sortKeys()) ?? []
     let hidden = table.all.count - table.shown.count
@@ -92,7 +98,9 @@ struct EntityPage {
       orderExample: shape.attributes.filter { !$0.isSensitive }.suffix(2).map(\.name)
         .joined(separator: ",-"),
       sort: query.sort,
-      fault: fault,
+      clear: query.with { $0.predicate = "" }.address(of: name),
+      fault: isOfOrder ? nil : fault,
+      orderFault: isOfOrder ? fault : nil,
       headings: table.shown.map { heading($0, sortKeys, query, shape) },
       namesEntity: page.namesEntity,
       rows: page.rows,
@@ -103,18 +111,17 @@ struct EntityPage {
         Choice(name: column.name, isChosen: table.shown.contains { $0.name == column.name })
       },
       hiddenCount: hidden > 0 ? Figures.count(hidden, "more column") : nil,
-      columnNames: query.columns.joined(separator: ","),
       limits: Set(EntityQuery.limits + [query.limit]).sorted().map {
         Choice(name: String($0), isChosen: $0 == query.limit)
       },
       next: page.next.map { WebText.address(["entities", name], query.pairs(after: $0.text)) },
-      first: query.after == nil ? nil : WebText.address(["entities", name], query.pairs()),
+      first: query.after == nil ? nil : query.address(of: name),
       downloads: downloads(name, query, store, sources),
       profile: WebText.address(
         ["entities", name, "profile"],
         [("where", query.predicate.isEmpty ? nil : query.predicate)]
       ),
-      live: WebText.address(["entities", name, "live"], query.pairs()),
+      live: query.address(of: name, "live"),
       names: JSONValue.array(pathNames(shape, model).map(JSONValue.string)).text
     )
     return PageAnswer(
@@ -166,7 +173,14 @@ struct EntityPage {
       let entity = row.entityName
       let address = ObjectLabel.address(of: row.objectID, in: entity)
       if entity != table.shape.name { page.namesEntity = true }
-      page.rows.append(Row(address: address, entity: entity, cells: CellView.html(cells)))
+      page.rows.append(
+        Row(
+          address: address,
+          entity: entity,
+          label: rowLabel(entity, cells),
+          cells: CellView.html(cells)
+        )
+      )
       page.json.append(
         .object(
           [("_id", .string(row.objectID.uri)), ("_entity", .string(entity))] + json
@@ -174,6 +188,30 @@ struct EntityPage {
       )
     }
     return page
+  }
+
+  /// What the link to an object is called: its entity and what stands in the first column that has something.
+  static func rowLabel(_ entity: String, _ cells: [CellView]) -> String {
+    let first = cells.first { $0.style != "masked" && !$0.isBlank }
+    return first.map { "Open \(entity) \($0.text)" } ?? "Open \(entity)"
+  }
+
+  /// The address of what a form asks for; nil where the request comes from no form.
+  ///
+  /// A form sends whatever it has, all its columns among them: the columns that a page shows anyway nobody chose.
+  ///
+  /// - Throws: `ConsoleError` and `StoreError`.
+  static func address(
+    ofForm request: ConsoleRequest,
+    _ name: String,
+    _ sources: PageSources
+  ) throws -> String? {
+    guard request.value(of: "form") != nil, !request.wantsJSON else { return nil }
+    let model = try sources.database.open().model
+    var query = try EntityQuery(request)
+    let usual = try EntityTable(EntityShape(name, in: model), [], in: model).shown.map(\.name)
+    if Set(query.columns) == Set(usual) { query.columns = [] }
+    return query.address(of: name)
   }
 
   private static func heading(
@@ -207,13 +245,10 @@ struct EntityPage {
   ) -> [Download] {
     var pairs = query.pairs()
     pairs.removeAll { $0.0 == "limit" }
-    var downloads = [("CSV", ".csv"), ("NDJSON", ".ndjson"), ("JSON", ".array")].map {
+    var downloads = ["CSV", "NDJSON", "JSON"].map {
       Download(
-        name: $0.0,
-        address: WebText.address(
-          ["entities", name, "download\($0.1 == ".array" ? ".json" : $0.1)"],
-          pairs
-        )
+        name: $0,
+        address: WebText.address(["entities", name, "download.\($0.lowercased())"], pairs)
       )
     }
     for item in sources.maps.items {
@@ -247,14 +282,17 @@ struct EntityPage {
     return parts.compactMap { $0 }.joined(separator: " AND ")
   }
 
-  /// What a predicate may name: attributes, and those of to-ones.
+  /// What a predicate may name: attributes, and those of what is linked, but for sensitive ones.
   private static func pathNames(_ shape: EntityShape, _ model: Model) -> [String] {
-    var names = shape.attributes.map(\.name) + shape.relationships.map(\.name)
+    func names(_ shape: EntityShape) -> [String] {
+      shape.attributes.filter { !$0.isSensitive }.map(\.name)
+    }
+    var all = names(shape) + shape.relationships.map(\.name)
     for link in shape.relationships {
       guard let target = model.entity(named: link.destination) else { continue }
       let path = link.kind == .toOne ? link.name : "ANY \(link.name)"
-      names += EntityShape(target, in: model).attributes.map { "\(path).\($0.name)" }
+      all += names(EntityShape(target, in: model)).map { "\(path).\($0)" }
     }
-    return names
+    return all
   }
 }

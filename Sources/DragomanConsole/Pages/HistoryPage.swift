@@ -5,7 +5,6 @@ struct HistoryPage {
   private struct View {
     let runs: [RunRow]
     let isEmpty: Bool
-    let chart: ImportChart
     let note: String?
   }
 
@@ -22,7 +21,6 @@ struct HistoryPage {
       view: View(
         runs: runs.reversed().map { RunRow($0) },
         isEmpty: runs.isEmpty,
-        chart: ImportChart(runs.suffix(40)),
         note: runs.count == shownCount ? "The last \(shownCount) are shown." : nil
       ),
       json: ["v": 1, "imports": .array(try runs.map(RunRow.json))]

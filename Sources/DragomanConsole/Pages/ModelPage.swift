@@ -194,9 +194,9 @@ struct ModelPage {
 
   /// The text of a map, of 4,000 lines at most.
   private static func lines(of path: String, _ marked: Set<Int>) -> [TextLine] {
-    guard FileSize.of(path) < 1 << 20, let data = FileManager.default.contents(atPath: path) else {
-      return []
-    }
+    guard let size = FileStatus(path)?.byteCount, size < 1 << 20,
+      let data = FileManager.default.contents(atPath: path)
+    else { return [] }
     return String(decoding: data, as: UTF8.self)
       .split(separator: "\n", omittingEmptySubsequences: false).prefix(4_000).enumerated()
       .map { TextLine(number: $0 + 1, text: String($1), isMarked: marked.contains($0 + 1)) }

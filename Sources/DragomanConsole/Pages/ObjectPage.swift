@@ -1,5 +1,6 @@
 import Dragoman
 import DragomanGraph
+import Foundation
 
 /// One object: its values, and what it is linked with in both directions.
 struct ObjectPage {
@@ -8,6 +9,8 @@ struct ObjectPage {
     let type: String
     let cell: CellView
     let isKey: Bool
+    /// Where the whole value is, where it is too long for the page.
+    let download: String?
   }
 
   private struct Link {
@@ -29,9 +32,13 @@ struct ObjectPage {
     /// Whether the relationship was asked for by itself.
     var isAsked = false
     /// Where all are shown, page by page.
-    let address: (_ start: Int) -> String
+    let address: (_ start: Int, _ isJSON: Bool) -> String
     /// How many are shown.
     var length: Int { isAsked ? 200 : 20 }
+    /// Where the others are shown as JSON; nil: there are none.
+    func next(_ labels: [ObjectLabel]) -> String? {
+      labels.count > length ? address(start + length, true) : nil
+    }
   }
 
   private struct View {
@@ -41,6 +48,8 @@ struct ObjectPage {
     let caption: String
     let hasCaption: Bool
     let row: String
+    /// Whether its record has not come.
+    let isStub: Bool
     let values: [Value]
     let links: [Link]
     let hasLinks: Bool
@@ -62,7 +71,7 @@ struct ObjectPage {
     let asked = try EntityShape(name, in: model)
     guard let key = Int64(number) else { throw missing(name, number) }
     let id = ObjectID(entity: asked.root, primaryKey: key)
-    guard let own = try entity(of: id, asked.root, store) else { throw missing(name, number) }
+    guard let own = try entity(of: id, store) else { throw missing(name, number) }
     let shape = try EntityShape(own, in: model)
     let fetch = FetchRequest(own, filter: isObject(id), limit: 1)
     let attributes = try store.attributes(of: fetch)
@@ -73,11 +82,12 @@ struct ObjectPage {
     let label = try ObjectLabels.labels(of: [id], own, store)[id]
     var links: [Link] = []
     var json: [(String, JSONValue)] = []
+    var next: [(String, JSONValue)] = []
     var waits: [(String, JSONValue)] = []
     func window(of title: String) -> Window {
-      var window = Window { start in
+      var window = Window { start, isJSON in
         let pairs = [("links", title), ("from", start == 0 ? nil : String(start))]
-        return WebText.address(["objects", own, number], pairs)
+        return WebText.address(["objects", own, number], suffix: isJSON ? ".json" : "", pairs)
       }
       if request.value(of: "links") == title {
         window.start =
@@ -95,10 +105,12 @@ struct ObjectPage {
         limit: window.length + 1
       )
       let labels = try ObjectLabels.labels(found.map(\.id), link.destination, store)
-      let waiting = try waiting(for: link, of: shape, at: id, store)
-      links.append(view(link.name, link, link.destination, labels, window, waiting: waiting))
-      if let waiting { waits.append((link.name, .string(waiting))) }
+      let limit = request.wantsJSON ? nil : waitingCount + 1
+      let keys = try waiting(for: link, of: shape, at: id, limit, store)
+      links.append(view(link.name, link, link.destination, labels, window, waiting: text(keys)))
+      if !keys.isEmpty { waits.append((link.name, .array(keys.map(keyJSON)))) }
       json.append((link.name, linkJSON(labels, window)))
+      if let address = window.next(labels) { next.append((link.name, .string(address))) }
     }
     for (owner, link) in incoming(to: shape, model) {
       let title = "\(owner).\(link.name)"
@@ -107,7 +119,9 @@ struct ObjectPage {
       guard !labels.isEmpty || window.start > 0 else { continue }
       links.append(view(title, link, owner, labels, window, isIncoming: true))
       json.append((title, linkJSON(labels, window)))
+      if let address = window.next(labels) { next.append((title, .string(address))) }
     }
+    let isStub = try store.isStub(id)
     let view = View(
       entity: own,
       entityAddress: WebText.address(["entities", own]),
@@ -115,12 +129,16 @@ struct ObjectPage {
       caption: label?.caption ?? "",
       hasCaption: label?.hasCaption ?? false,
       row: id.uri,
+      isStub: isStub,
       values: zip(attributes, values).map { attribute, value in
-        Value(
+        let cell = CellView(value, attribute, isShort: false)
+        return Value(
           name: attribute.name,
           type: attribute.type.rawValue,
-          cell: CellView(value, attribute, isShort: false),
-          isKey: keys.contains(attribute.name)
+          cell: cell,
+          isKey: keys.contains(attribute.name),
+          download: cell.isCut
+            ? WebText.address(["objects", own, number, "value"], [("of", attribute.name)]) : nil
         )
       },
       links: links,
@@ -132,13 +150,48 @@ struct ObjectPage {
       template: "object",
       view: view,
       json: [
-        "v": 1, "entity": .string(own), "id": .string(id.uri),
+        "v": 1, "entity": .string(own), "id": .string(id.uri), "isStub": .bool(isStub),
         "values": .object(
           zip(attributes, values).map { ($0.name, JSONValue($1, $0)) }
         ),
-        "links": .object(json), "waiting": .object(waits),
+        "links": .object(json), "next": .object(next), "waiting": .object(waits),
       ]
     )
+  }
+
+  /// One value as a file: what is too long for the page.
+  ///
+  /// - Throws: `ConsoleError`, 404, where there is no such object or attribute.
+  static func download(
+    _ name: String,
+    _ number: String,
+    _ request: ConsoleRequest,
+    _ sources: PageSources
+  ) throws -> ConsoleResponse {
+    let store = try sources.database.open()
+    let shape = try EntityShape(name, in: store.model)
+    guard let key = Int64(number) else { throw missing(name, number) }
+    let id = ObjectID(entity: shape.root, primaryKey: key)
+    let asked = request.value(of: "of") ?? ""
+    guard let own = try entity(of: id, store) else { throw missing(name, number) }
+    let attributes = try EntityShape(own, in: store.model).attributes
+    guard let attribute = attributes.first(where: { hasSameBytes($0.name, asked) }) else {
+      throw ConsoleError(404, "\(own) has no attribute \"\(asked)\".")
+    }
+    var value = StoredValue.null
+    let fetch = FetchRequest(own, filter: isObject(id), limit: 1, columns: [FetchColumn(asked)])
+    try store.forEachRow(fetch) { value = $0.values.first ?? .null }
+    var response: ConsoleResponse
+    if case .blob(let bytes) = value, !attribute.isSensitive {
+      response = ConsoleResponse(type: "application/octet-stream", .bytes(Data(bytes)))
+    } else {
+      response = ConsoleResponse(
+        type: "text/plain; charset=utf-8",
+        text: ShownValue.text(value, attribute) ?? ""
+      )
+    }
+    response.headers.append(("Content-Disposition", "attachment"))
+    return response
   }
 
   /// The condition of being an object.
@@ -147,13 +200,9 @@ struct ObjectPage {
   }
 
   /// The object's own entity; nil where it is not there.
-  private static func entity(
-    of id: ObjectID,
-    _ root: String,
-    _ store: SQLiteStore
-  ) throws -> String? {
+  static func entity(of id: ObjectID, _ store: SQLiteStore) throws -> String? {
     var found: String?
-    try store.forEachRow(FetchRequest(root, filter: isObject(id), limit: 1)) {
+    try store.forEachRow(FetchRequest(id.entity, filter: isObject(id), limit: 1)) {
       found = $0.entityName
     }
     return found
@@ -209,26 +258,32 @@ struct ObjectPage {
     return try ObjectLabels.labels(ids, owner, store)
   }
 
-  /// What the object waits for by a relationship, a key each.
+  /// The keys that the object waits for by a relationship.
   private static func waiting(
     for link: Relationship,
     of shape: EntityShape,
     at id: ObjectID,
+    _ limit: Int?,
     _ store: SQLiteStore
-  ) throws -> String? {
+  ) throws -> [ObjectKey] {
     let model = store.model
     let owner = ([shape.name] + ancestors(of: shape.name, model)).first { name in
       model.entity(named: name)?.relationships.contains { hasSameBytes($0.name, link.name) } == true
     }
-    guard let owner else { return nil }
-    let found = try store.pendingReferences(
-      of: "\(owner).\(link.name)",
-      from: id,
-      limit: waitingCount + 1
-    )
-    let keys = found.prefix(waitingCount).map { ObjectLabel.text(of: $0.key) }
-    let more = found.count > keys.count ? ["…"] : []
-    return found.isEmpty ? nil : (keys + more).joined(separator: ", ")
+    guard let owner else { return [] }
+    return try store.pendingReferences(of: "\(owner).\(link.name)", from: id, limit: limit)
+      .map(\.key)
+  }
+
+  /// The first of some keys in one text; nil where there are none.
+  private static func text(_ keys: [ObjectKey]) -> String? {
+    let shown = keys.prefix(waitingCount).map(ObjectLabel.text)
+    let more = keys.count > shown.count ? ["…"] : []
+    return keys.isEmpty ? nil : (shown + more).joined(separator: ", ")
+  }
+
+  private static func keyJSON(_ key: ObjectKey) -> JSONValue {
+    .object(key.parts.map { ($0.attribute.name, JSONValue($0.value, $0.attribute)) })
   }
 
   private static func view(
@@ -255,7 +310,7 @@ struct ObjectPage {
         : shown.isEmpty
           ? "none behind the first \(Figures.grouped(window.start))"
           : "\(Figures.grouped(window.start + 1)) to \(Figures.grouped(window.start + shown.count)) are shown",
-      next: hasMore ? window.address(window.isAsked ? window.start + window.length : 0) : nil
+      next: hasMore ? window.address(window.isAsked ? window.start + window.length : 0, false) : nil
     )
   }
 

@@ -42,7 +42,8 @@ struct OriginsPage {
       }
       return Row(run: RunRow(run), change: change)
     }
-    let note = "What the last recorded imports did is kept; earlier ones may have written it, too."
+    let note =
+      "What the last recorded imports did is kept, but not what an object came with; earlier ones may have written it, too."
     return PageAnswer(
       title: "Origins of \(label.key)",
       template: "origins",

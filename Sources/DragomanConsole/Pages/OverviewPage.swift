@@ -18,6 +18,7 @@ struct OverviewPage {
     let entities: [EntityRow]
     let isEmpty: Bool
     let size: String
+    let stubs: String?
     let waiting: String?
     /// The first of them.
     let references: [WaitingRow]
@@ -36,10 +37,13 @@ struct OverviewPage {
     let relationship: String
     let target: String
 
-    init(_ reference: PendingReference) {
+    /// - Parameters:
+    ///   - reference: The reference.
+    ///   - entity: The owner's own entity, which a sub-entity of the id's may be.
+    init(_ reference: PendingReference, of entity: String) {
       let key = ObjectLabel.text(of: reference.ownerKey)
-      owner = "\(reference.owner.entity) \(key.isEmpty ? "#\(reference.owner.primaryKey)" : key)"
-      address = ObjectLabel.address(of: reference.owner, in: reference.owner.entity)
+      owner = "\(entity) \(key.isEmpty ? "#\(reference.owner.primaryKey)" : key)"
+      address = ObjectLabel.address(of: reference.owner, in: entity)
       relationship = reference.relationship
       target = "\(reference.target) \(ObjectLabel.text(of: reference.key))"
     }
@@ -53,8 +57,11 @@ struct OverviewPage {
     let store = try sources.database.open()
     let model = store.model
     let runs = try store.history(limit: 40)
-    let counts = sources.counts.counts(of: model.entities.map(\.name) + [CountBoard.waiting])
+    let counts = sources.counts.counts(
+      of: model.entities.map(\.name) + [CountBoard.waiting, CountBoard.stubs]
+    )
     let waiting = counts[CountBoard.waiting]?.number
+    let stubs = counts[CountBoard.stubs]?.number
     var rows: [EntityRow] = []
     var json: [JSONValue] = []
     for entity in model.entities {
@@ -80,15 +87,19 @@ struct OverviewPage {
         "address": .string(address),
       ])
     }
-    let size = FileSize.of(sources.database.path)
+    let size = sources.database.byteCount
     let shown = runs.reversed().map { RunRow($0) }
     let view = View(
       entities: rows,
       isEmpty: rows.isEmpty,
       size: Figures.bytes(size),
+      stubs: stubs.flatMap { $0 == 0 ? nil : Figures.count($0, "stub") },
       waiting: waiting.flatMap { $0 == 0 ? nil : Figures.count($0, "reference") },
       references: try (waiting ?? 0) == 0
-        ? [] : store.pendingReferences(limit: waitingCount).map(WaitingRow.init),
+        ? []
+        : store.pendingReferences(limit: waitingCount).map {
+          WaitingRow($0, of: try ObjectPage.entity(of: $0.owner, store) ?? $0.owner.entity)
+        },
       listed: (waiting ?? 0) > waitingCount ? Figures.grouped(waitingCount) : nil,
       chart: ImportChart(runs),
       last: shown.first,
@@ -101,7 +112,7 @@ struct OverviewPage {
       view: view,
       json: [
         "v": 1, "database": .string(sources.database.path), "bytes": JSONValue(size),
-        "waiting": JSONValue(waiting), "entities": .array(json),
+        "waiting": JSONValue(waiting), "stubs": JSONValue(stubs), "entities": .array(json),
         "imports": .array(try runs.map(RunRow.json)),
       ],
       refresh: counts.values.allSatisfy(\.isCurrent) ? nil : 3

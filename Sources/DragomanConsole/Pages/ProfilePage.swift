@@ -52,14 +52,13 @@ enum ProfilePage {
     _ name: String,
     _ request: ConsoleRequest,
     _ sources: PageSources,
-    isJSON: Bool,
     frame: (PageAnswer) -> PageFrame
   ) throws -> ConsoleResponse {
     let store = try sources.database.open(for: nil)
     let shape = try EntityShape(name, in: store.model)
     let query = try EntityQuery(request)
     let filter = try query.request(of: name, in: store).filter
-    if isJSON {
+    if request.wantsJSON {
       return ConsoleResponse(
         type: "application/json",
         .written { output in
@@ -85,9 +84,9 @@ enum ProfilePage {
     }
     let view = View(
       name: name,
-      address: WebText.address(["entities", name], query.pairs()),
-      live: WebText.address(["entities", name, "live"], query.pairs()),
-      profile: WebText.address(["entities", name, "profile"], query.pairs()),
+      address: query.address(of: name),
+      live: query.address(of: name, "live"),
+      profile: query.address(of: name, "profile"),
       predicate: query.predicate,
       hasPredicate: !query.predicate.isEmpty
     )

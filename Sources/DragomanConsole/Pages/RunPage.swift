@@ -35,13 +35,14 @@ struct RunPage {
     _ sources: PageSources
   ) throws -> PageAnswer {
     let isAsked =
-      request.value(of: "changes") != nil || FileSize.of(sources.database.path) < largeByteCount
+      request.value(of: "changes") != nil || sources.database.byteCount < largeByteCount
     let store = try sources.database.open(for: isAsked ? nil : ConsoleDatabase.patience)
     guard let id = Int64(number), let run = try store.history().first(where: { $0.id == id }) else {
       throw ConsoleError(404, "There is no import \(number).", help: "look at the history")
     }
     var found: [ImportChange] = []
     var note: String?
+    var isKept = true
     if isAsked, run.status != .running {
       do {
         try store.changes(ofImport: id) { change in
@@ -54,6 +55,8 @@ struct RunPage {
       } catch {
         let known = ConsoleError(error)
         note = known.message
+        // What is not told is not taken back either, unless there was no time for it.
+        isKept = (error as? StoreError)?.code != .undo
       }
     }
     let row = RunRow(run)
@@ -67,9 +70,9 @@ struct RunPage {
         hasChanges: !found.isEmpty,
         changesNote: note,
         askCost:
-          "copies the database three times, \(Figures.bytes(3 * FileSize.of(sources.database.path))) of temporary files",
+          "copies the database three times, \(Figures.bytes(3 * sources.database.byteCount)) of temporary files",
         askAddress: isAsked ? nil : WebText.address(["history", number], [("changes", "1")]),
-        canUndo: sources.allowsWriting && run.status != .undone && run.status != .running,
+        canUndo: sources.allowsWriting && isKept && run.status != .undone && run.status != .running,
         undoAddress: WebText.address(["history", number, "undo"]),
         csrf: sources.formToken
       ),
@@ -89,8 +92,10 @@ struct RunPage {
     ]
     if let seconds = Figures.seconds(from: run.started, to: run.finished) {
       facts.append(Fact(name: "Took", value: Figures.duration(seconds)))
-      if seconds > 0, let rate = Int(exactly: (Double(counts.read) / seconds).rounded()) {
-        facts.append(Fact(name: "Throughput", value: "\(Figures.grouped(rate)) records a second"))
+      if seconds > 0, counts.read > 0,
+        let rate = Int(exactly: (Double(counts.read) / seconds).rounded())
+      {
+        facts.append(Fact(name: "Throughput", value: "\(Figures.count(rate, "record")) a second"))
       }
     }
     if run.byteCount > 0 { facts.append(Fact(name: "Read", value: Figures.bytes(run.byteCount))) }

@@ -29,12 +29,17 @@ extension Console {
       )
     case ("assets", 2): return try asset(request.path[1])
     case ("entities", 2):
+      if let address = try EntityPage.address(ofForm: request, steps[1], sources) {
+        return .redirect(to: address)
+      }
       return response(try EntityPage.answer(steps[1], request, sources), request)
     case ("entities", 3): return try entity(steps[1], steps[2], path.suffix, request)
     case ("objects", 3):
       return response(try ObjectPage.answer(steps[1], steps[2], request, sources), request)
     case ("objects", 4) where steps[3] == "origins":
       return response(try OriginsPage.answer(steps[1], steps[2], sources), request)
+    case ("objects", 4) where steps[3] == "value":
+      return try ObjectPage.download(steps[1], steps[2], request, sources)
     case ("model", 1): return response(try ModelPage.answer(sources), request)
     case ("history", 1): return response(try HistoryPage.answer(sources), request)
     case ("history", 2):
@@ -70,9 +75,7 @@ extension Console {
     switch view {
     case "download": return try DownloadPage.answer(name, suffix ?? "", request, sources)
     case "profile":
-      return try ProfilePage.answer(name, request, sources, isJSON: suffix == "json") {
-        frame($0, request)
-      }
+      return try ProfilePage.answer(name, request, sources) { frame($0, request) }
     case "live": return response(try LivePage.answer(name, request, sources), request)
     case "events": return try LivePage.events(name, request, sources)
     default: throw Self.missing
@@ -84,7 +87,16 @@ extension Console {
     let form = try ConsoleForm(request)
     try gate.checkWriting(form)
     switch (steps.first, steps.count) {
-    case ("import", 1): return .redirect(to: try ImportPage.begin(form, sources))
+    case ("import", 1):
+      do {
+        return .redirect(to: try ImportPage.begin(form, sources))
+      } catch {
+        let known = ConsoleError(error)
+        guard known.status < 500 else { throw error }
+        let limit = gate.maximumBodyByteCount
+        let page = ImportPage.answer(sources, limit: limit, form: form, fault: known)
+        return response(page, request, status: known.status)
+      }
     case ("import", 3):
       let job = try sources.jobs.job(steps[1])
       switch steps[2] {
@@ -117,9 +129,13 @@ extension Console {
         return .redirect(to: "/rejects")
       }
       again = reject
-    } catch let error where error is ReadError || (error as? ConsoleError)?.status == 400 {
+    } catch {
       // What was typed is not lost.
       let known = ConsoleError(error)
+      if known.status == 409 {
+        // Another reject may stand in its place.
+        return answer(known, to: request, typed: form["record"], places: places(of: request))
+      }
       let page = try RejectPage.answer(
         file,
         number,
@@ -127,7 +143,7 @@ extension Console {
         record: form["record"],
         notice: known.message + (error is ReadError ? "" : known.help.map { " (\($0))" } ?? "")
       )
-      return response(page, request, status: 400)
+      return response(page, request, status: error is ReadError ? 400 : known.status)
     }
     let page = try RejectPage.answer(
       file,

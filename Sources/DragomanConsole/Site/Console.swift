@@ -109,13 +109,15 @@ public final class Console: Sendable {
     return response
   }
 
-  private func answer(
+  func answer(
     _ error: ConsoleError,
     to request: ConsoleRequest,
+    typed: String? = nil,
     places: [PageFrame.Place]
   ) -> ConsoleResponse {
-    let fault = FaultView(error)
-    if PagePath(request.path).suffix == "json" {
+    var fault = FaultView(error)
+    fault.typed = typed
+    if request.wantsJSON {
       let json: JSONValue = ["v": 1, "error": error.json]
       return ConsoleResponse(error.status, type: "application/json", text: json.text + "\n")
     }
@@ -138,7 +140,7 @@ public final class Console: Sendable {
     status: Int? = nil
   ) -> ConsoleResponse {
     let status = status ?? answer.status
-    if PagePath(request.path).suffix == "json" {
+    if request.wantsJSON {
       return ConsoleResponse(status, type: "application/json", text: answer.json.text + "\n")
     }
     return ConsoleResponse(
@@ -168,7 +170,7 @@ public final class Console: Sendable {
   }
 
   /// The places that each page leads to.
-  private func places(of request: ConsoleRequest) -> [PageFrame.Place] {
+  func places(of request: ConsoleRequest) -> [PageFrame.Place] {
     let here = PagePath(request.path).steps.first ?? "overview"
     let all = [
       ("Overview", "overview", "/"), ("Model", "model", "/model"), ("Import", "import", "/import"),
@@ -195,7 +197,8 @@ struct PagePath {
       suffix = nil
       return
     }
-    steps = path.dropLast() + [String(last[..<dot])]
+    // `/.json` is the first page as JSON.
+    steps = path == [".json"] ? [] : path.dropLast() + [String(last[..<dot])]
     suffix = String(last[last.index(after: dot)...])
   }
 }

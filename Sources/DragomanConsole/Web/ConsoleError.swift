@@ -43,8 +43,12 @@ struct ConsoleError: Error {
         }
       // Who looks knows what is served only by what the page says.
       let message =
-        error.code == .missing && error.path != nil
-        ? "There is no such database: \(error.path ?? "")" : error.message
+        switch error.code {
+        case .missing: error.path.map { "There is no such database: \($0)" } ?? error.message
+        case .busy:
+          "The database was being written for too long, by an import from these pages or by another process."
+        default: error.message
+        }
       self.init(Self.status(of: error.code), message, help: help)
       code = error.code.rawValue
       place = error.place

@@ -36,6 +36,9 @@ public struct ConsoleRequest: Sendable {
     self.body = body
   }
 
+  /// Whether a page is asked for as JSON: by `.json` behind its path.
+  var wantsJSON: Bool { path.last?.hasSuffix(".json") == true }
+
   /// The first value of a name in the query; nil where there is none.
   func value(of name: String) -> String? { query.first { $0.name == name }?.value }
 

@@ -129,6 +129,13 @@ public struct SaveConflict: Sendable, Hashable {
   public let ours: StoredValue
   /// What the store holds by now.
   public let theirs: StoredValue
+  /// Whether the attribute is sensitive: messages do not show the values.
+  public internal(set) var isSensitive = false
+
+  /// How messages name one of the values.
+  func shown(_ value: StoredValue) -> String {
+    isSensitive && value != .null ? "•••" : value.summary
+  }
 }
 
 /// What a save does where another context or process changed the same object.
@@ -157,7 +164,7 @@ extension ContextError {
   ///   - faults: At least one.
   init(_ code: Code, _ faults: [ObjectFault]) {
     let count = faults.count - 1
-    let more = count > 0 ? " (\(count) more \(count == 1 ? "fault" : "faults"))" : ""
+    let more = count > 0 ? " (\(MessageWords.count(count, "more fault")))" : ""
     self.init(
       code,
       faults[0].message + more,

@@ -320,12 +320,12 @@ final class RootContext: Sendable {
 
   // MARK: - Other processes
 
-  /// Why nothing can be followed any more once the stack is reset or closed.
+  /// Why nothing goes on once the stack is reset or closed.
   static func closed() -> ContextError {
     ContextError(
       .stackClosed,
-      "The stack was reset or closed: its results are not followed any more.",
-      help: "make them again from the stack that is open"
+      "The stack was reset or closed.",
+      help: "use the stack that is open, and make results that are followed from it again"
     )
   }
 
@@ -335,11 +335,7 @@ final class RootContext: Sendable {
       return try body()
     } catch {
       guard isClosed, error is StoreError || error is ContextError else { throw error }
-      throw ContextError(
-        .stackClosed,
-        "The stack was reset or closed.",
-        help: "use the stack that is open"
-      )
+      throw Self.closed()
     }
   }
 

@@ -11,11 +11,14 @@ extension Attribute {
     return attribute
   }
 
+  /// As many digits behind the point as a map may ask for.
+  private static let maximumScale = 1000
+
   /// What is wrong with the rules that values have to obey, a sentence each.
   var ruleFaults: [(part: ModelFault.Part, message: String)] {
     var faults: [(part: ModelFault.Part, message: String)] = []
-    if type == .decimal, let scale = rules.scale, scale < 0 {
-      faults.append((.scale, "A scale is 0 or more, and cannot be \(scale)."))
+    if type == .decimal, let scale = rules.scale, !(0...Self.maximumScale).contains(scale) {
+      faults.append((.scale, "A scale is 0 to \(Self.maximumScale), and cannot be \(scale)."))
       return faults
     }
     let limits: [(ModelFault.Part, StoredValue?)] = [

@@ -77,7 +77,9 @@ extension ModelLayout {
           rule: .reference,
           entity: entity.name,
           part: .unique,
-          message: "\(entity.name).\(name) is stored by its inverse, and cannot be part of a key."
+          message:
+            "\(entity.name).\(name) is stored by its inverse, and cannot be part of a key: take it out of it, or its"
+            + " inverse out of the key of \(entities[link.destination].name)."
         )
       }
     }

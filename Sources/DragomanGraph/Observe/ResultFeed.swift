@@ -33,7 +33,7 @@ struct ResultFeed<Source: ResultSource> {
   mutating func follow(_ query: ResultQuery) throws -> ResultDifference {
     let rows = try source.rows(.all, of: query)
     self.query = query
-    return replace(rows)
+    return replace(rows, nil)
   }
 
   /// Reads everything again.
@@ -43,7 +43,7 @@ struct ResultFeed<Source: ResultSource> {
 
   private mutating func replace(
     _ rows: ResultRows,
-    _ relinked: Set<Int64> = []
+    _ relinked: Set<Int64>?
   ) -> ResultDifference {
     let old = list
     list = ResultList(rows, query.order, of: query.entityName)

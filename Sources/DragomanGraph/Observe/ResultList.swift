@@ -77,12 +77,13 @@ struct ResultList {
   ///
   /// - Parameters:
   ///   - old: The rows as they were.
-  ///   - relinked: The keys of rows whose links changed without them.
+  ///   - relinked: The keys of rows whose links changed without them; nil: nothing has changed, but for what is
+  ///     asked for, and rows that are unsaved are the same.
   /// - Returns: What was inserted, removed, moved and changed.
-  func difference(from old: ResultList, _ relinked: Set<Int64>) -> ResultDifference {
+  func difference(from old: ResultList, _ relinked: Set<Int64>?) -> ResultDifference {
     var builder = DifferenceBuilder(from: old.snapshot, to: snapshot) { before, after in
       let version = versions[Int(slots[after])]
-      return version < 0 || relinked.contains(keys[after])
+      return relinked.map { version < 0 || $0.contains(keys[after]) } ?? false
         || version != old.versions[Int(old.slots[before])]
     }
     return builder.difference()

@@ -201,6 +201,6 @@ struct StoreFingerprint: Sendable, Hashable {
   let dataVersion: Int64
   /// `PRAGMA schema_version`: differs after a change of tables.
   let schemaVersion: Int64
-  /// The number of the file in its file system; nil in memory.
-  let file: UInt64?
+  /// Which file it is; nil in memory.
+  let file: FileStatus.Identity?
 }

@@ -42,8 +42,7 @@ extension SQLiteStore {
     let file = try place.makeFile(like: self.path)
     do {
       let pageCount = try copy(into: file.temporaryPath, unless: shouldStop)
-      var status = stat()
-      guard fstat(file.descriptor, &status) == 0 else {
+      guard let status = FileStatus(descriptor: file.descriptor) else {
         throw place.failure(PublishedFile.Failure(errno))
       }
       let isMarked = OutputMark.set(BackupPlace.kind, on: file.descriptor)
@@ -59,7 +58,7 @@ extension SQLiteStore {
       withExtendedLifetime(replaced) {}
       return Backup(
         pageCount: pageCount,
-        byteCount: Int(status.st_size),
+        byteCount: status.byteCount,
         isMarked: isMarked
       )
     } catch {
@@ -158,8 +157,7 @@ private struct BackupPlace {
   /// - Returns: The file, which is published when it is whole.
   /// - Throws: `.output`.
   func makeFile(like store: String?) throws(StoreError) -> PublishedFile {
-    var status = stat()
-    let mode = store.map { stat($0, &status) == 0 } == true ? status.st_mode & 0o666 | 0o600 : 0o644
+    let mode = store.flatMap { FileStatus($0) }.map { $0.permissions & 0o666 | 0o600 } ?? 0o644
     do throws(PublishedFile.Failure) {
       return try PublishedFile(beside: path, mode: .likeReplaced(else: mode))
     } catch {
@@ -175,8 +173,7 @@ private struct BackupPlace {
   }
 
   private func byteCount(of file: String) -> Int {
-    var status = stat()
-    return stat(file, &status) == 0 ? Int(status.st_size) : 0
+    FileStatus(file)?.byteCount ?? 0
   }
 
   /// Says of what file a place was refused.

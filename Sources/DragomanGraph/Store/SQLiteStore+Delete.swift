@@ -1,3 +1,5 @@
+import GRDB
+
 extension SQLiteStore {
   /// Deletes the objects of a request, and what the delete rules of the model take along.
   ///
@@ -26,31 +28,35 @@ extension SQLiteStore {
     examples exampleCount: Int = 5,
     proceeds: (Deletion) throws -> Bool = { _ in true }
   ) throws -> Deletion {
-    try write { session in
-      try session.begin()
-      let deleter = try session.deleter()
-      let plan = try FetchPlan(request, in: session.layout)
-      try FetchStatement.run(
-        "INSERT OR IGNORE INTO \(deleter.table) (root, pk)"
-          + " SELECT \(plan.entity.root), \(plan.objects.alias)._pk\(plan.objects.tail)",
-        plan.arguments,
-        session.database,
-        { _ in true }
-      )
-      var deletion = try deleter.outlook(examples: exampleCount)
-      guard !isReadOnly, !deletion.counts.isEmpty, deletion.protections.isEmpty,
-        try proceeds(deletion)
-      else { return deletion }
-      var entry = ImportLedgerEntry(deleting: request.entity)
-      let recorder = try session.recorder(isWhole: false, limit: WriteSession.recordedRowCount)
-      defer { recorder?.stop() }
-      entry.counts.deleted = try deleter.delete().deleted.values.reduce(0, +)
-      entry.finish()
-      try session.record(&entry)
-      if let number = entry.id { try recorder?.finish(as: number) }
-      try session.commit()
-      deletion.isDone = true
-      return deletion
+    do {
+      return try write { session in
+        try session.begin()
+        let deleter = try session.deleter()
+        let plan = try FetchPlan(request, in: session.layout)
+        try FetchStatement.run(
+          "INSERT OR IGNORE INTO \(deleter.table) (root, pk)"
+            + " SELECT \(plan.entity.root), \(plan.objects.alias)._pk\(plan.objects.tail)",
+          plan.arguments,
+          session.database,
+          { _ in true }
+        )
+        var deletion = try deleter.outlook(examples: exampleCount)
+        guard !isReadOnly, !deletion.counts.isEmpty, deletion.protections.isEmpty,
+          try proceeds(deletion)
+        else { return deletion }
+        var entry = ImportLedgerEntry(deleting: request.entity)
+        let recorder = try session.recorder(isWhole: false, limit: WriteSession.recordedRowCount)
+        defer { recorder?.stop() }
+        entry.counts.deleted = try deleter.delete().deleted.values.reduce(0, +)
+        entry.finish()
+        try session.record(&entry)
+        if let number = entry.id { try recorder?.finish(as: number) }
+        try session.commit()
+        deletion.isDone = true
+        return deletion
+      }
+    } catch let error as DatabaseError {
+      throw StoreError(error, path: path)
     }
   }
 }

@@ -7,11 +7,10 @@ extension SQLiteStore {
   /// - Throws: `StoreError`; `.migrated` where the file is gone, `.permission` and `.inputOutput` where
   ///   it cannot be told.
   func fingerprint() throws -> StoreFingerprint {
-    var file: UInt64?
+    var file: FileStatus.Identity?
     if let path {
-      var status = stat()
-      guard stat(path, &status) == 0 else { throw Self.lost(path, errno) }
-      file = UInt64(status.st_ino)
+      guard let status = FileStatus(path) else { throw Self.lost(path, errno) }
+      file = status.identity
     }
     return try onWriter { database in
       StoreFingerprint(

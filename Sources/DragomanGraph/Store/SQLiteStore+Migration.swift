@@ -74,7 +74,10 @@ extension SQLiteStore {
         help: "correct the data or the model; nothing was changed"
       )
     }
-    guard migration.model != stored else { return migration }
+    guard migration.model != stored else {
+      if !migration.steps.isEmpty { try session.grow(to: stored) }
+      return migration
+    }
     if try !database.hasTable("_dragoman_model") { try StoredModel.initialize(database) }
     try ConversionFunction.with(plan.conversions, on: database) {
       try MigrationRun(database: database, plan: plan, beforeStatement: beforeStatement).run()
@@ -102,14 +105,26 @@ extension SQLiteStore {
   ) throws -> Migration {
     var migration = Migration(from: stored, to: model, drops: drops)
     guard let plan = migration.plan, plan.isComplete else { return migration }
+    let lost = try plan.oldSchema.lostKeys(in: database)
+    for index in lost where plan.newSchema.indexes.contains(index) {
+      migration.steps.append(Migration.Step(remaking: index, in: plan.old))
+    }
     migration.faults += try ConversionFunction.with(plan.conversions, on: database) {
-      try MigrationChecks(plan: plan).faults(in: database)
+      try MigrationChecks(plan: plan, lostKeys: lost).faults(in: database)
         + MigrationRun(database: database, plan: plan, beforeStatement: {}).pendingFaults()
     }
     if plan.faults.isEmpty {
       migration.faults += try MigrationTrial(plan: plan).faults(in: database)
     }
     return migration
+  }
+}
+
+extension SQLiteStore {
+  /// Whether indexes of unique keys are gone.
+  func lacksKeys() throws(StoreError) -> Bool {
+    let schema = Schema(layout)
+    return try read { try !schema.lostKeys(in: $0).isEmpty }
   }
 }
 

@@ -67,7 +67,10 @@ extension SQLiteStore {
         case .migrate, .recreate:
           // Nothing to do takes no lock: an import may be running.
           let planned = Migration(from: store.model, to: model)
-          if planned.model == store.model && planned.faults.isEmpty {
+          let isAsStored = planned.model == store.model && planned.faults.isEmpty
+          // A key that somebody has dropped is no reason to put a file aside.
+          let mends = policy == .migrate && !store.isReadOnly
+          if isAsStored, try mends ? !store.lacksKeys() : true {
             return Opening(store: store, migration: nil, recreation: nil)
           }
           let isFilled = !store.model.entities.isEmpty
@@ -109,11 +112,10 @@ extension StoreError.Code {
 }
 
 extension StoreFile {
-  /// Which file is at a place: its device and its number; nil where there is none.
-  fileprivate static func identity(of location: SQLiteStore.Location) -> [UInt64]? {
-    var status = stat()
-    guard case .file(let path) = location, stat(path, &status) == 0 else { return nil }
-    return [UInt64(truncatingIfNeeded: status.st_dev), UInt64(status.st_ino)]
+  /// Which file is at a place; nil where there is none.
+  fileprivate static func identity(of location: SQLiteStore.Location) -> FileStatus.Identity? {
+    guard case .file(let path) = location else { return nil }
+    return FileStatus(path)?.identity
   }
 
   /// Renames a database file, and the files that SQLite keeps beside it, to the first free
@@ -126,7 +128,9 @@ extension StoreFile {
     let endings = ["-wal", "-shm", ""].filter { files.fileExists(atPath: path + $0) }
     var number = 1
     // A dangling link or a leftover log counts as taken, too.
-    while ["", "-wal", "-shm"].contains(where: { isTaken("\(path).old-\(number)\($0)") }) {
+    while ["", "-wal", "-shm"].contains(where: {
+      FileStatus(unfollowed: "\(path).old-\(number)\($0)") != nil
+    }) {
       number += 1
     }
     let target = "\(path).old-\(number)"
@@ -147,9 +151,5 @@ extension StoreFile {
         path: path
       )
     }
-  }
-
-  private static func isTaken(_ path: String) -> Bool {
-    (try? FileManager.default.attributesOfItem(atPath: path)) != nil
   }
 }

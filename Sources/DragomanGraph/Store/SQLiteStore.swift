@@ -79,7 +79,7 @@ public final class SQLiteStore: Sendable {
   /// What the file was like when somebody who reads last looked at its model.
   let seen = Mutex<SeenModel?>(nil)
   /// The file, while it is built beside its place.
-  private let newFile: NewFile?
+  let newFile: NewFile?
   /// SQLite is not asked through a connection that was closed.
   private let gate = StoreGate()
 

@@ -22,16 +22,15 @@ enum StoreFile {
   /// - Returns: Whether the file has to be made.
   /// - Throws: `.missing`, `.unreachable`, `.permission` or `.notAStore`, each naming the path.
   static func check(_ path: String, options: SQLiteStore.Options) throws(StoreError) -> Bool {
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+    try checkCompanions(of: FilePath.resolved(path))
+    guard let status = FileStatus(path) else {
       try checkFolder(of: path, options: options)
       return true
     }
-    if isFolder.boolValue {
+    if status.kind == .folder {
       throw StoreError(.unreachable, "This is a folder, not a database file.", path: path)
     }
-    var status = stat()
-    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+    if status.kind != .regular {
       // Opening a pipe would wait for somebody who writes into it.
       throw StoreError(.unreachable, "This is no regular file, so no database.", path: path)
     }
@@ -41,10 +40,10 @@ enum StoreFile {
     if !options.isReadOnly && !FileManager.default.isWritableFile(atPath: path) {
       throw StoreError(.permission, "The database may not be written.", path: path)
     }
-    if !options.isReadOnly, status.st_nlink > 1, !NewFile.isBeingNamed(path, status) {
+    if !options.isReadOnly, status.nameCount > 1, !NewFile.isBeingNamed(path, status) {
       throw StoreError(
         .unreachable,
-        "The file has \(status.st_nlink) names: SQLite keeps a log beside each, and who writes by one loses what is"
+        "The file has \(status.nameCount) names: SQLite keeps a log beside each, and who writes by one loses what is"
           + " written by another.",
         help: "remove the other names (find . -samefile), or work on a copy",
         path: path
@@ -52,6 +51,21 @@ enum StoreFile {
     }
     try checkHeader(path)
     return false
+  }
+
+  /// SQLite writes the files that it keeps beside a database, also for who only reads: they must not be others as well.
+  private static func checkCompanions(of path: String) throws(StoreError) {
+    for ending in ["-wal", "-shm", "-journal"] {
+      guard let status = FileStatus(unfollowed: path + ending), status.kind == .regular,
+        status.nameCount > 1
+      else { continue }
+      throw StoreError(
+        .unreachable,
+        "The file \(path)\(ending) has \(status.nameCount) names: SQLite would write over what the others lead to.",
+        help: "remove the other names (find . -samefile), or work on a copy",
+        path: path
+      )
+    }
   }
 
   private static func checkFolder(
@@ -67,10 +81,7 @@ enum StoreFile {
       )
     }
     let folder = FilePath.openFolder(of: path)
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder),
-      isFolder.boolValue
-    else {
+    guard FileStatus(folder)?.kind == .folder else {
       throw StoreError(
         .unreachable,
         "The folder \(folder) does not exist.",

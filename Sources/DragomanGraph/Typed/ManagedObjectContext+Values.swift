@@ -103,7 +103,7 @@ extension ManagedObjectContext {
     guard request.includesPendingChanges else { return true }
     let isPlain =
       !binding.needsLinks && request.sortKeys.allSatisfy { binding.isAttribute($0.name) }
-      && request.filter?.isPlain(binding) ?? true
+      && request.filter?.looksFurther(than: binding.isAttribute) != true
     return !hasChanges(
       inAny: isPlain ? [binding.entity.tableIndex] : Set(layout.tables.indices)
     )
@@ -141,22 +141,4 @@ extension FetchRequest {
 extension ValueBinding {
   /// Whether a name of a request is an attribute, and no path through relationships.
   fileprivate func isAttribute(_ name: String) -> Bool { entity.attributeSlot(named: name) != nil }
-}
-
-extension Filter {
-  /// Whether the filter looks at attributes of the objects themselves only.
-  fileprivate func isPlain(_ binding: ValueBinding) -> Bool {
-    switch self {
-    case .constant: true
-    case .and(let parts), .or(let parts): parts.allSatisfy { $0.isPlain(binding) }
-    case .not(let part): part.isPlain(binding)
-    case .comparison(let comparison):
-      comparison.quantifier == .one
-        && [comparison.left, comparison.right].allSatisfy { operand in
-          if case .subquery = operand { return false }
-          guard case .path(let path) = operand else { return true }
-          return path.steps.count == 1 && path.steps.allSatisfy(binding.isAttribute)
-        }
-    }
-  }
 }

@@ -321,7 +321,8 @@ extension SaveConflict {
       property: property,
       base: base,
       ours: .null,
-      theirs: theirs
+      theirs: theirs,
+      isSensitive: isSensitive
     )
   }
 }

@@ -69,9 +69,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ path: KeyPath<Root.Fields, Field<Root, Value>>,
     _ values: some Sequence<Value>
   ) -> ValueFilter {
-    var fault: String?
-    let list = values.map { operand(path, $0, &fault) }
-    return comparison(path, .in, .list(list), fault: fault)
+    compare(path, .in, toAll: values)
   }
 
   /// The value lies in a range, both ends included.
@@ -79,9 +77,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ path: KeyPath<Root.Fields, Field<Root, Value>>,
     _ range: ClosedRange<Value>
   ) -> ValueFilter {
-    var fault: String?
-    let bounds = [range.lowerBound, range.upperBound].map { operand(path, $0, &fault) }
-    return comparison(path, .between, .list(bounds), fault: fault)
+    compare(path, .between, toAll: [range.lowerBound, range.upperBound])
   }
 
   /// The value lies in a range, both ends included; null does not.
@@ -89,9 +85,7 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     _ path: KeyPath<Root.Fields, Field<Root, Value?>>,
     _ range: ClosedRange<Value>
   ) -> ValueFilter {
-    var fault: String?
-    let bounds = [range.lowerBound, range.upperBound].map { operand(path, Optional($0), &fault) }
-    return comparison(path, .between, .list(bounds), fault: fault)
+    compare(path, .between, toAll: [range.lowerBound, range.upperBound])
   }
 
   /// The relationship leads to an object.
@@ -151,6 +145,16 @@ public struct ValueFilter<Root: EntityValue>: Sendable, Hashable {
     var fault: String?
     let operand = operand(path, value, &fault)
     return comparison(path, relation, operand, fault: fault)
+  }
+
+  private static func compare<Value: AttributeValue>(
+    _ path: KeyPath<Root.Fields, Field<Root, Value>>,
+    _ relation: Filter.Comparison.Relation,
+    toAll values: some Sequence<Value>
+  ) -> ValueFilter {
+    var fault: String?
+    let list = values.map { operand(path, $0, &fault) }
+    return comparison(path, relation, .list(list), fault: fault)
   }
 
   private static func operand<Value: AttributeValue>(

@@ -407,6 +407,26 @@ import Testing
   }
 }
 
+extension SaveTests {
+  @MainActor
+  @Test("The message of a conflict shows no sensitive values")
+  func secrets() async throws {
+    let secret = Attribute(name: "ssn").with { $0.isSensitive = true }
+    let stack = try Stack(Model(entities: [Entity(name: "P", attributes: [secret])]), at: .inMemory)
+    let person = try stack.main.insert("P")
+    person["ssn"] = "base-1"
+    try stack.main.save()
+    let id = person.objectID
+    person["ssn"] = "mine-3"
+    try await stack.write { try $0.object(with: id)["ssn"] = "other-2" }
+    let error = #expect(throws: ContextError.self) { try stack.main.save() }
+    #expect(error?.code == .conflict)
+    #expect(error?.message.contains("read •••, here •••, in ") == true, "\(error?.message ?? "")")
+    #expect(error?.conflicts.map(\.isSensitive) == [true])
+    #expect(error?.conflicts.map(\.base) == ["base-1"])
+  }
+}
+
 extension ManagedObjectContext {
   /// Stores an object by a child of this context, as saving a value does.
   fileprivate func nestedSave(

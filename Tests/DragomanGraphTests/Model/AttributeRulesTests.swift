@@ -120,7 +120,11 @@ import Testing
       ),
       (
         Attribute(name: "x", type: .decimal, rules: AttributeRules(scale: -1)),
-        "A scale is 0 or more, and cannot be -1."
+        "A scale is 0 to 1000, and cannot be -1."
+      ),
+      (
+        Attribute(name: "x", type: .decimal, rules: AttributeRules(scale: 1_000_000_000)),
+        "A scale is 0 to 1000, and cannot be 1000000000."
       ),
     ] as [(Attribute, String)]
   )

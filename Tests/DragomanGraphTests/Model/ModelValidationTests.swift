@@ -124,7 +124,8 @@ import Testing
     let model = people(.toOne, key: ["p"], declares: true, personKey: ["addr"])
     #expect(
       model.validate().map(\.description) == [
-        "Ad: Ad.p is stored by its inverse, and cannot be part of a key."
+        "Ad: Ad.p is stored by its inverse, and cannot be part of a key: take it out of it, or its inverse out of the"
+          + " key of P."
       ]
     )
   }

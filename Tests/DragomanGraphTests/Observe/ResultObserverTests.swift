@@ -192,6 +192,23 @@ struct ResultObserverTests {
   }
 }
 
+extension ResultObserverTests {
+  @Test("A closure that follows another request is told what that changes, once")
+  func changingRequest() throws {
+    let results = try main.results(Self.byName)
+    var words: [String] = []
+    results.observe { event in
+      words.append(event.word)
+      guard case .difference = event, words.count < 10 else { return }
+      try? results.change(FetchRequest("Item", sortKeys: [SortKey("name", ascending: false)]))
+    }
+    try main.insert("Item")["name"] = "e"
+    main.processChanges()
+    #expect(words == ["snapshot", "difference", "difference"])
+    #expect(results.map { $0["name"] } == ["e", "d", "c", "b", "a"])
+  }
+}
+
 extension ResultEvent {
   /// What it is, in a word.
   fileprivate var word: String {

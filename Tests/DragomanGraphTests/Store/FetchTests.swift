@@ -220,6 +220,10 @@ struct FetchTests {
     for filter in [left, right, twice] {
       #expect(try store.count(FetchRequest("Person", filter: filter)) == 4)
     }
+    // As deep as the stack of a thread would hold no calls.
+    let folded = (0..<9_500).reduce(Filter.constant(false)) { .or([$0, tests[$1 % 1_000]]) }
+    #expect(!folded.looksFurther { $0 == "id" })
+    #expect(Filter.or([folded, .where("x", .equalTo, 1)]).looksFurther { $0 == "id" })
   }
 
   @Test("ANDs and ORs in turns go to the depth that is promised, in any place of a statement")

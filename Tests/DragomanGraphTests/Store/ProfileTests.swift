@@ -17,6 +17,7 @@ import Testing
           share: { type: double }
           day: { type: date }
           at: { type: timestamp }
+          clock: { type: time }
           flag: { type: bool }
         relationships:
           parts: { entity: Thing, kind: toMany, ordered: true, key: { id: parts }, onUnresolved: pending }
@@ -60,9 +61,13 @@ import Testing
     arguments: [
       ("id", ["1", "2", "3", "5"]), ("id", ["-9223372036854775808", "9223372036854775807"]),
       ("price", ["-0.01", "0", "12345678901234567890.5"]),
-      ("share", ["0.1", "0.1000001", "-3e10"]),
+      ("share", ["0.1", "0.1000001", "-3e10"]), ("share", ["1", "2", "1e300", "-1e305"]),
+      ("share", ["-1.7976931348623157e308", "0", "1.7976931348623157e308"]),
+      ("clock", [#""12:00:00.1""#, #""12:00:00.5""#, #""12:00:00.9""#]),
+      ("clock", [#""00:00:00""#, #""23:59:59.999999""#]),
       ("day", [#""0001-01-01""#, #""2026-02-28""#, #""9999-12-31""#]),
       ("at", [#""2026-01-01T00:00:00Z""#, #""2026-01-01T00:00:00.000001Z""#]),
+      ("at", [#""0001-01-01T00:00:00Z""#, #""9999-12-31T23:59:59.999999Z""#]),
     ]
   )
   func histograms(attribute: String, values: [String]) async throws {
@@ -71,15 +76,26 @@ import Testing
         attribute == "id" ? #"{"id":\#(value)}"# : #"{"id":\#(number),"\#(attribute)":\#(value)}"#
       }.joined(separator: ",")
     )
-    let bars = try store.profile(of: attribute, in: "Thing").histogram
-    #expect(bars.count <= 20)
-    // What is nearer than a double can tell has no ranges.
-    guard !bars.isEmpty else {
-      #expect(attribute == "at")
-      return
-    }
+    let profile = try store.profile(of: attribute, in: "Thing")
+    let bars = profile.histogram
+    #expect((1...20).contains(bars.count))
     #expect(bars.reduce(0) { $0 + $1.count } == values.count)
+    #expect(bars.first?.lower == profile.smallest && bars.last?.upper == profile.largest)
     for (one, next) in zip(bars, bars.dropFirst()) { #expect(one.upper == next.lower) }
+    #expect(Set(bars.map(\.lower)).count == bars.count)
+  }
+
+  @Test("Ranges begin and end where they are said to, and are spelled as short as values are")
+  func edges() async throws {
+    let store = try await store(
+      #"{"id":1,"share":0,"clock":"12:00:00.1"},{"id":2,"share":0.5,"clock":"12:00:00.5"},"#
+        + #"{"id":3,"share":1,"clock":"12:00:00.9"}"#
+    )
+    let shares = try store.profile(of: "share", in: "Thing").histogram
+    #expect(shares[3].lower == .real(0.15) && shares[10].count == 1)
+    let clocks = try store.profile(of: "clock", in: "Thing").histogram
+    #expect(clocks[1].lower == .text("12:00:00.14") && clocks[10].lower == .text("12:00:00.5"))
+    #expect(clocks[10].count == 1)
   }
 
   @Test("Whole numbers and days are never divided")

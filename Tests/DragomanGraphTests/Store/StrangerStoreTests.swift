@@ -105,6 +105,56 @@ import Testing
     #expect(error?.code == .damaged)
   }
 
+  @Test(
+    "A column that is computed when it is read is none of the model's, nor of our own tables",
+    arguments: [("A", "x"), ("_dragoman_keys", "computed")]
+  )
+  func computed(table: String, column: String) throws {
+    let path = try file()
+    defer { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    try DatabaseQueue(path: path).write { database in
+      if table == "A" { try database.execute(sql: "ALTER TABLE A DROP COLUMN x") }
+      try database.execute(
+        sql: "ALTER TABLE \(table) ADD COLUMN \(column) TEXT AS (hex(zeroblob(1000000000)))"
+      )
+    }
+    let error = #expect(throws: StoreError.self) { _ = try SQLiteStore(at: .file(path)) }
+    #expect(error?.code == .damaged)
+    #expect(
+      error?.message
+        == "The column \(column) of \(table) is computed when it is read, and not stored as it should be."
+    )
+  }
+
+  @Test("A computed column beside the model's is its owner's")
+  func ownColumns() throws {
+    let path = try file()
+    defer { for ending in ["", "-wal", "-shm"] { unlink(path + ending) } }
+    try DatabaseQueue(path: path).write {
+      try $0.execute(sql: "ALTER TABLE A ADD COLUMN mine TEXT AS (upper(x))")
+    }
+    try SQLiteStore(at: .file(path)).close()
+  }
+
+  @Test(
+    "A file that SQLite writes beside the database, and that has another name, is not written over",
+    arguments: ["-wal", "-shm", "-journal"]
+  )
+  func linked(ending: String) throws {
+    let path = try file()
+    let mine = path + ".mine"
+    defer { for ending in ["", "-wal", "-shm", "-journal", ".mine"] { unlink(path + ending) } }
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: mine))
+    unlink(path + ending)
+    #expect(link(mine, path + ending) == 0)
+    let options = SQLiteStore.Options(isReadOnly: true)
+    let error = #expect(throws: StoreError.self) {
+      _ = try SQLiteStore(at: .file(path), options: options)
+    }
+    #expect(error?.code == .unreachable)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: mine)) == Data("mine".utf8))
+  }
+
   @Test("A file of a byte is no empty database")
   func oneByte() throws {
     let path = NSTemporaryDirectory() + "byte-\(UUID().uuidString)"

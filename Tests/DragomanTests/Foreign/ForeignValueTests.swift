@@ -99,12 +99,27 @@ import Testing
       (["b": 1, "a": [true]] as [String: Any], ["a": [true], "b": 1]),
       (["k": nil] as [String: Int?], ["k": nil]), (ForeignValue.integer(5), 5),
       (NSNumber(value: true), true), (NSNumber(value: 1), 1), (NSNumber(value: 1.5), 1.5),
-      (NSDecimalNumber(string: "0.10"), .number("0.1")),
+      (NSDecimalNumber(string: "0.10"), .number("0.1")), ([1, 2, 3][1...], [2, 3]),
+      (ContiguousArray(["a"]), ["a"]), (Word.a, "word"), ([Word.a], ["word"]),
     ]
     for (value, wanted) in values {
       let taken = try ForeignValue(any: value)
       #expect(taken == wanted, "\(type(of: value)) \(value)")
     }
+  }
+
+  private enum Word: String { case a = "word" }
+
+  @Test("Values go back to Swift's own types, and come from there again")
+  func back() throws {
+    let record: ForeignRecord = [
+      "a": nil, "b": true, "c": 7, "d": 0.5, "e": .number("12345678901234567890.05"), "f": "x",
+      "g": .data([1]), "h": .instant(ForeignInstant(seconds: 5)), "i": [1, ["k": "v"]],
+    ]
+    let dictionary = record.dictionary
+    #expect(dictionary["c"] as? Int == 7 && dictionary["f"] as? String == "x")
+    #expect(try ForeignRecord(dictionary: dictionary) == record)
+    #expect(try ForeignValue(any: ForeignValue.number("1e300").any) == 1e300)
   }
 
   @Test("What JSONSerialization makes is taken with its booleans")
@@ -130,9 +145,11 @@ import Testing
     #expect(error?.code == .value)
     #expect(error?.message.hasPrefix("The value at [1].at.home[1] is of type Point") == true)
     var deep: Any = 1
-    for _ in 0..<2000 { deep = [deep] }
+    for depth in 0..<8000 { deep = depth % 2 == 0 ? [deep] : ["a": deep] as [String: Any] }
     let limit = #expect(throws: ReadError.self) { try ForeignValue(any: deep) }
     #expect(limit?.code == .limit)
+    let set = #expect(throws: ReadError.self) { try ForeignValue(any: ["a": Set([1])]) }
+    #expect(set?.help?.contains("Array(…)") == true)
   }
 
   @Test(

@@ -34,7 +34,9 @@ struct GuessCircle {
     for source in map.sources {
       let request = ExportRequest(entity: source.entity, format: source.format)
       let bytes = try await Exporter(map: map, store: store).bytes(request)
-      var back = ImportRequest([.bytes(bytes, name: "export.\(source.format.rawValue)")])
+      // A key with the file in it is the same for a file of the same name.
+      let name = inputs.count == 1 ? inputs[0].name : "export.\(source.format.rawValue)"
+      var back = ImportRequest([.bytes(bytes, name: name)])
       back.sources = [source.name]
       let unchanged = try await Importer(map: map, store: store).run(back)
       #expect(unchanged.counts.unchanged == unchanged.counts.read, "\(unchanged.counts) \(source)")

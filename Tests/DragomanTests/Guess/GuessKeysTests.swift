@@ -88,10 +88,10 @@ import Testing
       let days = (0..<count).map { "\($0 % 28 + 1).\($0 / 28 % 12 + 1).\(1800 + $0 / 336)" }
       return (["day"] + days + [last]).joined(separator: "\n") + "\n"
     }
-    for (last, key) in [("31.12.1900", "day"), ("01.02.1900", "place")] {
+    for (last, key) in [("31.12.1900", ["day"]), ("01.02.1900", ["file", "place"])] {
       let map = try MapGuess(of: [Self.input(days(last), "d.csv")]).map
       #expect(map.entities[0].attribute(named: "day")?.type == .date)
-      #expect(map.entities[0].uniqueKeys == [[key]])
+      #expect(map.entities[0].uniqueKeys == [key])
     }
     func makers(_ last: String) -> String {
       let records = (1...count).map { #"{"id":\#($0),"by":{"id":"\#($0 % 3)","n":"a"}}"# }
@@ -107,11 +107,11 @@ import Testing
 
   @Test("Values that are spelled alike stay keys, however they are read")
   func sameSpelling() throws {
-    for (text, key) in [
-      ("day,n\n01.02.2024,a\n02.02.2024,a\n13.02.2024,a\n", "day"),
-      ("at,n\n2024-01-01T00:00:00+02:00,a\n2024-01-02T00:00:00+02:00,a\n", "at"),
+    for text in [
+      "id,n\n01.02.2024,a\n02.02.2024,a\n13.02.2024,a\n",
+      "id,n\n2024-01-01T00:00:00+02:00,a\n2024-01-02T00:00:00+02:00,a\n",
     ] {
-      #expect(try MapGuess(of: [Self.input(text, "k.csv")]).map.entities[0].uniqueKeys == [[key]])
+      #expect(try MapGuess(of: [Self.input(text, "k.csv")]).map.entities[0].uniqueKeys == [["id"]])
     }
   }
 

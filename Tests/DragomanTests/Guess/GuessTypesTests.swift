@@ -58,6 +58,47 @@ import Testing
     #expect(guess.text.contains(#"{ type: decimal, scale: 3, numbers: { decimal: "."#))
   }
 
+  @Test(
+    "A plain point beside decimal commas is told, and is the decimal one of degrees and where others show it",
+    arguments: [
+      ("lat", "52.520", "48.137", "{ type: decimal }", ""),
+      ("w", "1.250", "0.750", "{ type: decimal }", ""),
+      (
+        "n", "1.204", "12.350", #"{ type: int64, numbers: { decimal: ",", group: "." } }"#,
+        "# ambiguous here: the comma is the decimal one elsewhere in the feed"
+      ),
+    ]
+  )
+  func points(name: String, first: String, second: String, entries: String, remark: String) throws {
+    let csv = "id;price;\(name)\n1;5,00;\(first)\n2;7,50;\(second)\n"
+    let text = try MapGuess(of: [.bytes(Array(csv.utf8), name: "d.csv")]).text
+    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("      \(name):") })
+    #expect(line.contains(entries), "\(line)")
+    #expect(remark.isEmpty ? !line.contains("#") : line.contains(remark), "\(line)")
+  }
+
+  @Test("Where commas and points are decimal ones, a point that may divide thousands is told")
+  func commasAndPoints() throws {
+    let csv = "id;price;w;n\n1;5,00;0.750;1.204\n2;7,50;1.250;12.350\n"
+    let text = try MapGuess(of: [.bytes(Array(csv.utf8), name: "d.csv")]).text
+    let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("      n:") })
+    #expect(line.contains("{ type: decimal }"))
+    #expect(line.contains("# ambiguous: the point may divide thousands"))
+  }
+
+  @Test("Null is not written where an export of XML cannot say it beside attributes")
+  func nullElements() throws {
+    func text(_ attributes: String) throws -> String {
+      let feed = """
+        <l xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><p id="1"><v xsi:nil="true"/></p>
+        <p id="2"><v\(attributes)>5</v></p></l>
+        """
+      return try MapGuess(of: [.bytes(Array(feed.utf8), name: "d.xml")]).text
+    }
+    #expect(try text("").contains("nulls: write"))
+    #expect(try !text(" cur=\"EUR\"").contains("nulls: write"))
+  }
+
   @Test("Amounts of several currencies are texts")
   func currencies() throws {
     for values in [#""5 EUR"|"6 USD""#, #""€5"|"$6""#] {
@@ -149,7 +190,7 @@ import Testing
       (#"5|"x""#, "{ coerce: true }"),
       (#""12E4"|"13E4""#, "v"), ("1e4000|1", "{ type: json }"), ("1.5e3|1", "{ type: decimal }"),
       ("[1,2,3]|[]", "{ type: json }"),
-      (#"null|null"#, "v"),
+      (#"null|null"#, "{ type: json }"),
     ]
   )
   func types(values: String, expected: String) throws {

@@ -16,8 +16,8 @@ import Testing
   }
 
   private static let feed = """
-    <books xmlns:e="http://x.org/el"><book><id>1</id><e:title>A</e:title></book>
-    <book><id>2</id><e:title>B</e:title></book></books>
+    <books xmlns:el="http://x.org/el"><book><id>1</id><el:title>A</el:title></book>
+    <book><id>2</id><el:title>B</el:title></book></books>
     """
 
   /// The sources of a map to which the feed is added.
@@ -42,6 +42,20 @@ import Testing
   func known() throws {
     let all = try sources(Self.map(#"{ el: urn:el, other: "http://x.org/el" }"#))
     #expect(all.last?.namespaces == ["other": "http://x.org/el"])
+  }
+
+  @Test("A namespace has the prefix that the feed has for it, where that stands for no other one")
+  func own() throws {
+    let feed = """
+      <f xmlns:cbc="urn:x:CommonBasic-2"><i xmlns:a="urn:a:one"><cbc:id>1</cbc:id><a:n>x</a:n></i>
+      <i xmlns:a="urn:a:two" xmlns:cbc = 'urn:x:CommonBasic-2'><cbc:id>2</cbc:id><a:n>y</a:n></i></f>
+      """
+    let guess = try MapGuess(of: [.bytes(Array(feed.utf8), name: "f.xml")])
+    #expect(
+      guess.map.sources[0].namespaces == [
+        "cbc": "urn:x:CommonBasic-2", "one": "urn:a:one", "two": "urn:a:two",
+      ]
+    )
   }
 
   @Test("A prefix is declared where a path has it, and not where a name ends like it")

@@ -49,7 +49,7 @@ import Testing
       ("seen", .text("2024-02-30 00:00:00"), nil),
       ("dateOfBirth", .text("1815-12-10"), "1815-12-10"),
       ("isCool", .integer(1), "1"), ("isCool", .integer(2), nil), ("kind", .text("a"), "a"),
-      ("kind", .text("z"), nil), ("photo", .blob([1]), "1 bytes"), ("photo", .text("AQ=="), nil),
+      ("kind", .text("z"), nil), ("photo", .blob([1]), "1 byte"), ("photo", .text("AQ=="), nil),
       ("extra", .text("[1]"), "[1]"), ("extra", .text("[1"), nil), ("score", .real(.nan), nil),
       ("score", .real(.infinity), nil), ("score", .integer(2), "2.0"),
       ("wakes", .text("7:30"), nil),

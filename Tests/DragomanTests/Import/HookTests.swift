@@ -218,6 +218,38 @@ import Testing
     #expect(issue?.message.contains("save.importing: Unsaved changes cannot be dropped") == true)
   }
 
+  @Test("A hook finds by key what is unsaved, whatever the records before it have changed")
+  func finding() async throws {
+    try register { record, person in
+      let context = person.context
+      func find(_ ticket: String, _ more: Filter = .constant(true)) throws -> ManagedObject? {
+        let byKey = Filter.where("ticketNumber", .equalTo, .value(.string(ticket)))
+        return try context.fetchOne(FetchRequest("Person", filter: .and([more, byKey]), limit: 2))
+      }
+      let ticket = record["ticket_number"]?.string ?? ""
+      #expect(try find(ticket) === person)
+      let name = UUID().uuidString
+      person["lastName"] = .text(name)
+      #expect(try find(ticket) === person)
+      #expect(try find(ticket, .where("lastName", .equalTo, .value(.string(name)))) === person)
+      #expect(try find(ticket, .where("lastName", .notEqualTo, .value(.string(name)))) == nil)
+      #expect(try find("A9") == nil)
+      guard person["firstName"] == "John", let jane = try find("A1") else { return }
+      #expect(try find("A1", .where("firstName", .equalTo, "Jane")) === jane)
+      #expect(try find("A1", .where("firstName", .equalTo, "John")) == nil)
+      jane["ticketNumber"] = "A3"
+      #expect(try find("A1") == nil)
+      #expect(try find("A3") === jane)
+      try context.delete(jane)
+      #expect(try find("A3") == nil)
+    }
+    for _ in 0..<2 {
+      let imported = try await stack.import([Self.jane, Self.john], into: "Person")
+      #expect(imported.report.issues.isEmpty, "\(imported.report.issues)")
+      #expect(try sql(stack.store, "SELECT firstName FROM Person") == ["John"])
+    }
+  }
+
   @Test("A hook may have read again what nobody has changed")
   func refreshing() async throws {
     try register { _, person in person.context.refreshAll() }

@@ -47,6 +47,26 @@ struct PruningTests {
     #expect(try things(fixture) == ["Alpha|a2", "Beta|b2", "Thing|t"])
   }
 
+  @Test("Of sources at one place, however that is spelled, names do not tell which one prunes")
+  func onePlace() throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          A: { unique: id, attributes: { id: id } }
+          B: { unique: no, attributes: { no: no } }
+          C: { unique: id, attributes: { id: id } }
+        sources:
+          a: { format: json, entity: A, records: /x }
+          b: { format: json, entity: B, records: x }
+          c: { format: json, entity: C, records: /y }
+        """
+    )
+    var request = ImportRequest([.bytes([], name: "feed.json")])
+    request.prune = .init()
+    #expect(map.prunedEntities(by: request) == ["C"])
+  }
+
   @Test("A source prunes neither the parent of its entity nor siblings nor sub-entities")
   func exactEntity() async throws {
     let fixture = try ImportFixture(Self.family)

@@ -41,12 +41,25 @@ import Testing
   @Test("Source text of XML is a string before and after")
   func sourceText() throws {
     let xml = Self.line.replacing(#"{"n":1.50,"d":"x"}"#, with: #""<p a=\"1\">\n</p>""#)
+      .replacing(#""format":"json""#, with: #""format":"xml""#)
     let line = try #require(try lines(xml).first)
     #expect(line.isSourceText)
     #expect(try line.record() == "<p a=\"1\">\n</p>")
     let mended = try line.replacingRecord(with: "<p a=\"2\"/>")
     let again = try #require(try lines(String(decoding: mended, as: UTF8.self)).first)
     #expect(try again.record() == "<p a=\"2\"/>")
+  }
+
+  @Test("A string that is JSON is edited as JSON; what could not be read of JSON is text")
+  func string() throws {
+    let string = Self.line.replacing(#"{"n":1.50,"d":"x"}"#, with: #""text""#)
+    let line = try #require(try lines(string).first)
+    #expect(try !line.isSourceText && line.record() == #""text""#)
+    let mended = try line.replacingRecord(with: #"{"n":1}"#)
+    #expect(String(decoding: mended, as: UTF8.self).contains(#""record":{"n":1},"#))
+    let unread = string.replacing("value.date", with: "record.syntax")
+    let other = try #require(try lines(unread).first)
+    #expect(try other.isSourceText && other.record() == "text")
   }
 
   @Test(
@@ -67,7 +80,10 @@ import Testing
     let bytes = Array("{\"t\":\"Andr".utf8) + [0xE9] + Array("\"}".utf8)
     let member = "\"recordBytes\":\"\(Data(bytes).base64EncodedString())\""
     let line = try #require(
-      try lines(Self.line.replacing(#""record":{"n":1.50,"d":"x"}"#, with: member) + "\n").first
+      try lines(
+        Self.line.replacing(#""record":{"n":1.50,"d":"x"}"#, with: member)
+          .replacing("value.date", with: "record.syntax") + "\n"
+      ).first
     )
     #expect(line.isSourceText && line.recordBytes == bytes)
     #expect(try line.record() == #"{"t":"Andr\xE9"}"#)

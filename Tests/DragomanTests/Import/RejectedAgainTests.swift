@@ -61,6 +61,23 @@ import Testing
     return try await Importer(map: ImportMap(yaml: map), store: store).run(request)
   }
 
+  @Test(
+    "A record that could not be read, and can be by now, is JSON in its line, whatever is wrong with it"
+  )
+  func mendedText() async throws {
+    defer { unlink(path) }
+    let map = Self.map(sources: "{ format: ndjson, entity: P }")
+    let store = try await reject(#"{"id":1,"n":"x"\#n{"id":2}"#, by: map)
+    // What somebody does with an editor.
+    let mended = try text.replacing(#"\"x\"""#, with: #"\"x\"}""#)
+    try Data(mended.utf8).write(to: URL(fileURLWithPath: path))
+    #expect(try await retry(by: map, in: store).summary == "read 1, rejected 1")
+    #expect(try text.contains(#""record":{"id":1,"n":"x"}"#))
+    try Data(text.replacing(#""n":"x"}"#, with: #""n":3}"#).utf8)
+      .write(to: URL(fileURLWithPath: path))
+    #expect(try await retry(by: map, in: store).summary == "read 1, inserted 1")
+  }
+
   @Test("Bytes that are no UTF-8 stay as they are until the source names their encoding")
   func bytes() async throws {
     defer { unlink(path) }
@@ -76,6 +93,61 @@ import Testing
     #expect(try await retry(by: mended, in: store).summary == "read 1, inserted 1")
     #expect(try sql(store, "SELECT t FROM P ORDER BY id") == ["x", "André"])
     #expect(try text.isEmpty)
+  }
+
+  @Test(
+    "A record that an older version wrote with U+FFFD for bytes that are no UTF-8 stays, and is told"
+  )
+  func lostBytes() async throws {
+    defer { unlink(path) }
+    let map = Self.map("t: t", sources: "{ format: ndjson, entity: P }")
+    let lines = [#"{\"id\":1,\"t\":\"x\"}"#, #"{\"id\":2,\"t\":\"Andr\#u{FFFD}\"}"#].enumerated()
+      .map {
+        #"{"file":"feed.ndjson","line":\#($0 + 1),"byte":0,"index":\#($0),"entity":"P","code":"record.syntax","#
+          + #""message":"The text is not valid UTF-8.","record":"\#($1)","source":"s","format":"ndjson"}"#
+          + "\n"
+      }
+    try lines.joined().write(toFile: path, atomically: false, encoding: .utf8)
+    let store = try SQLiteStore(at: .inMemory)
+    let report = try await retry(by: map, in: store)
+    #expect(report.summary == "read 1, inserted 1")
+    #expect(
+      report.notices.contains {
+        $0.hasPrefix("1 reject stays: ") && $0.hasSuffix("import the feed again")
+      }
+    )
+    #expect(try text == lines[1])
+    // Somebody has looked at it: what it holds now is meant so.
+    let line = try #require(try RejectLines(path).next())
+    #expect(try line.replacingRecord(with: line.record()) == line.bytes)
+    let mended = try line.replacingRecord(with: #"{"id":2,"t":"\#u{FFFD}!"}"#)
+    try Data(mended).write(to: URL(filePath: path))
+    #expect(try await retry(by: map, in: store).summary == "read 1, inserted 1")
+    #expect(try text.isEmpty)
+  }
+
+  @Test("$line of what is nested in a record of XML is that of the feed")
+  func nestedLines() async throws {
+    defer { unlink(path) }
+    let map = """
+      version: 1
+      entities:
+        E:
+          unique: id
+          attributes: { id: { type: int64, from: "@id" }, age: { type: int16 } }
+          relationships: { ps: { entity: P, kind: toMany, from: ps/p, inverse: e, ordered: true } }
+        P:
+          unique: [e, n]
+          attributes: { n: { from: $index, type: int32 }, pl: { from: $line, type: int32 } }
+          relationships: { e: { entity: E, kind: toOne, inverse: ps } }
+      sources: { x: { format: xml, entity: E, records: /r/e } }
+      """
+    let feed = "<r>\n\n<e id='1'><ps>\n<p/>\n\n<p/></ps><age>x</age></e></r>"
+    let store = try await reject(feed, by: map)
+    try text.replacing("<age>x", with: "<age>3")
+      .write(toFile: path, atomically: false, encoding: .utf8)
+    #expect(try await retry(by: map, in: store).summary == "read 1, inserted 1")
+    #expect(try sql(store, "SELECT pl FROM P ORDER BY n") == ["4", "6"])
   }
 
   @Test(
@@ -182,6 +254,31 @@ import Testing
       try await retry(by: map(", onInvalid: clear"), in: store).summary == "read 1, inserted 1"
     )
     #expect(try sql(store, "SELECT c, t, v FROM P") == ["EUR|a b|whole"])
+  }
+
+  @Test(
+    "A declaration too long for the lines is told; a record that cannot be read lacks no `$root`"
+  )
+  func longDoctype() async throws {
+    defer { unlink(path) }
+    let entities = (0..<900).map { "<!ENTITY e\($0) \"value number \($0)\">" }.joined()
+    let feed = """
+      <!DOCTYPE r [\(entities)]>
+      <r><head><b>1</b></head><p id="1"><n>bad</n></p><p id="2"><n>&e7;</n></p></r>
+      """
+    let map = Self.map(
+      "b: { from: { xml: $root/head/b } }",
+      sources: "{ format: xml, entity: P, records: /r/p }"
+    )
+    let store = try await reject(feed, by: map)
+    let report = try await retry(by: map, in: store)
+    #expect(report.counts.rejected == 2)
+    #expect(
+      report.notices == [
+        "2 lines of the rejects file do not hold the document type declaration: it is too long; write out in the"
+          + " records the attributes that it gives by default, and entities"
+      ]
+    )
   }
 
   /// A map of `A`, in which a `K` with a number and a link to an `R` may be nested.

@@ -439,14 +439,14 @@ struct ServerPartitionTests {
     let other = try PostgreSQLServer(url).connect()
     // Numbers that this process has not given to a run: only the server knows of them.
     let run = try #require(ServerRun("_dragoman_run1234567"))
-    #expect(try !run.isRunning(one))
+    #expect(try run.isRunning(one) == false)
     try other.run("SELECT pg_advisory_lock(\(Schema.applicationID &+ 1), 1234567)")
-    #expect(try run.isRunning(one))
+    #expect(try run.isRunning(one) == true)
     other.close()
     // The server lets go of the lock when it notices.
     let end = ContinuousClock.now + .seconds(900)
-    while try run.isRunning(one), ContinuousClock.now < end {}
-    #expect(try !run.isRunning(one))
+    while try run.isRunning(one) == true, ContinuousClock.now < end {}
+    #expect(try run.isRunning(one) == false)
     one.close()
     #expect(ServerRun("_dragoman_run") == nil && ServerRun("_dragoman_run12_held") == nil)
   }

@@ -124,6 +124,39 @@ struct ServerStatementTests {
     #expect(error?.message.contains("advisory locks") == true)
   }
 
+  @Test(
+    "An import that was killed is stopped; a standby, which does not see that, says that it is not at its end"
+  )
+  func standby() async throws {
+    let url = try server.schema()
+    let schema = TestServer.schema(of: url)
+    var request = ImportRequest([.records(Self.records)])
+    request.options.commit = .batch
+    _ = try await ServerImportTests.run(request, map, url)
+    try server.psql(
+      "UPDATE \(schema)._dragoman_imports SET status = 'running', finished = NULL;"
+        + " CREATE TABLE \(schema)._dragoman_run7 (id integer PRIMARY KEY, state text);"
+        + " INSERT INTO \(schema)._dragoman_run7 SELECT 1,"
+        + " '{\"mark\": {\"process\": 1, \"begun\": \"\", \"name\": \"\"}, \"ledger\": ' || id || '}'"
+        + " FROM \(schema)._dragoman_imports"
+    )
+    for isStandby in [false, true] {
+      let store = try ServerStore(
+        on: FaultyServer(
+          url,
+          answering: {
+            isStandby && $0.contains("pg_is_in_recovery") ? [.text(Self.bytes("true"))] : nil
+          },
+          { _ throws(ServerError) in }
+        )
+      )
+      defer { store.end() }
+      let copy = try store.copy(of: .history)
+      #expect(try copy.history().map(\.status) == [isStandby ? .unfinished : .stopped])
+      try copy.close()
+    }
+  }
+
   /// Bytes that live as long as the process.
   private static func bytes(_ text: StaticString) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)

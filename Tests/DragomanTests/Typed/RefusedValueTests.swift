@@ -43,6 +43,24 @@ import Testing
     #expect(try await stack.repository(of: Gauge.self).count() == 0)
   }
 
+  @Test("Without a map an import that gives no report leaves out no value that does not fit")
+  func leftOut() async throws {
+    let stack = try Stack(Model(Pint.self), at: .inMemory)
+    let records: [ForeignValue] = [["name": "A", "pin": "SECRET"]]
+    let error = await #expect(throws: ImportError.self) {
+      _ = try await stack.import(records, into: Pint.self)
+    }
+    #expect(error?.code == .tooManyRejects)
+    #expect(error?.message.contains("[value.number] Pint.pin") == true, "\(error?.message ?? "")")
+    #expect(error?.description.contains("SECRET") == false)
+    #expect(try await stack.repository(of: Pint.self).count() == 0)
+    #expect(
+      try await stack.import(records, into: Pint.self, maximumRejects: nil).map(\.pin) == [nil]
+    )
+    let told = try await stack.importValues([.records(records)], into: Pint.self)
+    #expect(told.values.count == 1 && told.report.issues.map(\.code) == [.number])
+  }
+
   @Test("A second key that is set back to what it was is looked for among the others, too")
   func keysSetBack() async throws {
     let model = Model(
@@ -137,6 +155,23 @@ import Testing
       #expect(try await stack.import(records, into: "A").report.counts.rejected == 0)
       #expect(try await stack.read { try $0.count(FetchRequest("A")) } == 1)
     }
+  }
+}
+
+private struct Pint: EntityValue {
+  var name: String
+  var pin: Int8?
+
+  struct Fields: Sendable {
+    let name = Field(0, "name", \Pint.name, isUnique: true)
+    let pin = Field(1, "pin", \Pint.pin) { $0.isSensitive = true }
+  }
+  static let fields = Fields()
+  static let schema = EntitySchema<Pint>("Pint", [fields.name, fields.pin])
+
+  init(from row: borrowing UnboxingRow) throws {
+    name = try row[Self.fields.name]
+    pin = try row[Self.fields.pin]
   }
 }
 

@@ -64,6 +64,17 @@ struct DictionaryRecordEncoder: RecordEncoder {
     return fault
   }
 
+  mutating func value(_ node: Int, _ value: ForeignValue) { add(value, takeName(node)) }
+
+  mutating func content(_ value: ForeignValue) { result = value }
+
+  mutating func amend(_ change: (inout ForeignRecord) -> Void) {
+    guard let last = frames.indices.last, !frames[last].isList else { return }
+    var record = ForeignRecord(frames[last].members)
+    change(&record)
+    frames[last].members = record.members
+  }
+
   private mutating func takeName(_ node: Int) -> String {
     defer { name = nil }
     return name ?? names[node]

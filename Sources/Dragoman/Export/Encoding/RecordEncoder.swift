@@ -37,6 +37,20 @@ protocol RecordEncoder {
   ) -> SpellingFault?
   /// Writes a value without a name: a record that is one, or the text of the open element.
   mutating func content(_ token: ValueSpeller.Token) -> SpellingFault?
+
+  /// Writes a member with what a closure made of its value.
+  mutating func value(_ node: Int, _ value: ForeignValue)
+  /// Writes what a closure made of a value without a name.
+  mutating func content(_ value: ForeignValue)
+  /// Lets a hook change the open object.
+  mutating func amend(_ change: (inout ForeignRecord) -> Void)
+}
+
+/// Closures and hooks are of mappers, which write values in memory.
+extension RecordEncoder {
+  mutating func value(_ node: Int, _ value: ForeignValue) {}
+  mutating func content(_ value: ForeignValue) {}
+  mutating func amend(_ change: (inout ForeignRecord) -> Void) {}
 }
 
 /// Texts of a format that every record has, one a node, in one piece of memory.

@@ -16,6 +16,10 @@ struct ExportLevel: Sendable {
 
   /// The parts of the key that rows of it are named by; empty where they are records.
   var keys: [KeyPart] = []
+  /// The hook of the mapper that its objects are written by; nil: none.
+  var postExport: PostExportHook?
+  /// Of objects inside of others: the links that their records do not say, and that an import misses.
+  var missed: [MissedLink] = []
 
   /// What one tree says of its objects.
   struct Tree: Sendable {
@@ -56,6 +60,17 @@ struct ExportLevel: Sendable {
     var isByKey = false
     /// How it is written, where that is not at all: reading makes its key of the owner.
     var unwritten: ExportLink?
+  }
+
+  /// A relationship that is not written, and that an import of the record changes.
+  struct MissedLink: Sendable {
+    let layout: RelationshipLayout
+    /// What happens to it, as a sentence.
+    let loss: String
+    /// Whether it leads back to the object around, to which an import links the object again.
+    let isWayBack: Bool
+    /// What an import does to it.
+    let fate: ExportPlanner.Fate
   }
 
   /// A part of the key by which objects are named: an attribute, or a to-one, of whose target the key is given.

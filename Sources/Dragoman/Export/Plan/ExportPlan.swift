@@ -30,6 +30,8 @@ struct ExportPlan: Sendable {
     var words: [[UInt8]]?
     /// Whether null may stand there beside these.
     var admitsNull = true
+    /// The mapper's closure in place of the spelling; nil: there is none.
+    var closure: ExportClosure?
   }
 
   let format: ForeignFormat
@@ -166,6 +168,8 @@ struct ExportPlan: Sendable {
       writesFamilies: purpose != .objects,
       place: family.members[0].place ?? place
     )
+    planner.code = code
+    planner.isLive = purpose == .objects
     var level = try planner.add(
       family,
       ExportPlanner.Visit(

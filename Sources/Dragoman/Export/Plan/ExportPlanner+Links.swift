@@ -148,7 +148,7 @@ extension ExportPlanner {
     if let targets, let model = model(of: targets) {
       try nest(targets, as: model, at: number, name: name, in: &level)
     } else if let targets {
-      if targets.isReference { noteReferences(of: targets) }
+      noteMissedLinks(of: targets)
       let position = level.links.count - 1
       // Local names make objects of keys: those that nobody has yet are keys, too.
       level.links[position].isByKey = isLocal && relationship.key != nil
@@ -267,10 +267,11 @@ extension ExportPlanner {
       $0.name.utf8.elementsEqual(relationship.entity.utf8)
     }
     let byKey = inclusion == .key || inclusion == .keys || (isLocal && relationship.key != nil)
-    // Its own records say what the target is.
+    // Its own records say what the target is, unless its key takes away what they said.
     let isElsewhere =
       isSilent && hasRecords(relationship.entity)
       && (isInverse(relationship, visit) || isKey(relationship.name, of: visit))
+      && (visit.isReference || !keysLoseLinks(of: relationship, visit))
     // Of a reference everything is the key only.
     if visit.isReference || byKey || isElsewhere { return .nested(isReference: true) }
     return .nested(isReference: isAround && !nestsOn(relationship, of: visit))

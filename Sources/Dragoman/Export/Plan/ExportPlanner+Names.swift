@@ -65,6 +65,7 @@ extension ExportPlanner {
     let speller = try speller(of: attribute, format: .csv)
     tree.setName(at: visit.base, slot: slots.count)
     appendSlot(stored, of: visit.map.name, speller, column: column)
+    slots[slots.count - 1].closure = closure(of: attribute, visit)
   }
 
   /// Refuses a map that renames something which the database has by its former name.

@@ -39,15 +39,36 @@ extension ExportPlanner {
     }
   }
 
-  /// Takes note of the relationships of a reference that are missed and have no end.
+  /// Takes note of the relationships of objects inside of others that are not written there, and missed.
   ///
   /// It is a notice and no loss: whether any object has targets there, only the objects know.
-  mutating func noteReferences(of visit: Visit) {
-    let harms = harms(of: visit)
-    for relationship in map.lineage(of: visit.map).reversed().flatMap(\.relationships) {
-      guard let fate = harms[Array(relationship.name.utf8)] else { continue }
-      note(
-        "\(visit.map.name).\(relationship.name): inside of others only the key is written, and an import \(fate.rawValue)"
+  mutating func noteMissedLinks(of visit: Visit) {
+    for missed in missedLinks(of: visit) { note(missed.loss) }
+  }
+
+  /// What records inside of others do not say of the links of their objects, though an import misses it: of a reference
+  /// all that has no end, and of any a list that leads back to the object around, and to others.
+  func missedLinks(of visit: Visit) -> [ExportLevel.MissedLink] {
+    guard visit.depth > 0, !isLocal else { return [] }
+    let harms = visit.isReference ? harms(of: visit) : [:]
+    let fates = missed(of: visit.map, visit.layout).relationships
+    return map.lineage(of: visit.map).reversed().flatMap(\.relationships).compactMap {
+      relationship in
+      let name = Array(relationship.name.utf8)
+      let isWayBack =
+        visit.inverse.map { hasSameBytes($0, relationship.name) } == true
+        && relationship.kind == .toMany && relationship.key == nil
+        && map.readsFeed(relationship, of: visit.map)
+      guard let fate = isWayBack ? fates[name] : harms[name],
+        fate != .madeWithout || visit.isReference,
+        let slot = visit.layout.linkSlot(named: relationship.name)
+      else { return nil }
+      return ExportLevel.MissedLink(
+        layout: visit.layout.relationships[slot],
+        loss:
+          "\(visit.map.name).\(relationship.name) is not written inside of others, and an import \(fate.rawValue)",
+        isWayBack: isWayBack,
+        fate: fate
       )
     }
   }
@@ -126,7 +147,8 @@ extension ExportPlanner {
 /// Their targets are written as those around them are, as deep as there are any: their place in the tree has the
 /// members of the place around it, and their rows are rows of its level.
 extension ExportPlanner {
-  /// Whether targets whose entity stands around them are written whole: nobody else says what they are.
+  /// Whether targets whose entity stands around them are written whole: nobody else says what they are, or an import
+  /// would take away from live objects what their keys do not say.
   func nestsOn(_ relationship: RelationshipMap, of visit: Visit) -> Bool {
     guard !isApart, map.entity(named: relationship.entity) != nil,
       let targetLayout = layout.entity(named: relationship.entity),
@@ -134,7 +156,28 @@ extension ExportPlanner {
       !isLocal || map.readsFeed(relationship, of: visit.map),
       let place = nestedPlace(of: relationship, visit), !place.isRecord
     else { return false }
-    return targetLayout.root != recordRoot && !hasRecords(relationship.entity)
+    if targetLayout.root != recordRoot, !hasRecords(relationship.entity) { return true }
+    return keysLoseLinks(of: relationship, visit)
+  }
+
+  /// Whether an import of the keys of live targets would take away links of theirs.
+  func keysLoseLinks(of relationship: RelationshipMap, _ visit: Visit) -> Bool {
+    guard isLive, let target = map.entity(named: relationship.entity),
+      let targetLayout = layout.entity(named: relationship.entity)
+    else { return false }
+    let link = visit.layout.linkSlot(named: relationship.name).map {
+      visit.layout.relationships[$0].relationship
+    }
+    let keys = Visit(
+      map: target,
+      layout: targetLayout,
+      base: visit.base,
+      isReference: true,
+      missed: missed(of: target, targetLayout),
+      around: visit.around + [visit.map],
+      inverse: link?.inverse ?? relationship.inverse
+    )
+    return harms(of: keys).values.contains { $0 != .madeWithout }
   }
 
   /// The place around this one whose records are like those of the targets; nil where there is none.
@@ -176,6 +219,8 @@ extension ExportPlanner {
       link.up = nil
       link.isReference = true
       link.level = try nested(keys, name: name)
+      // What else the key does not say is told of the object that is cut.
+      link.level.missed.removeAll { !$0.isWayBack }
       cut.reference = level.links.count
       level.links.append(link)
     }

@@ -28,6 +28,10 @@ struct ExportPlanner {
   var open: [Visit] = []
   /// Whether the places are those of something that is not written: what stands inside of itself ends there.
   var isApart = false
+  /// What belongs to the map and does not stand in it.
+  var code = ImportCode()
+  /// Whether the records are of live objects, each of which can be asked what is linked to it.
+  var isLive = false
   /// The first ancestor of the entity whose objects are the records, by its place in the model.
   let recordRoot: Int
 
@@ -191,6 +195,10 @@ struct ExportPlanner {
         help: "write some of the relationships by key (export: key), or not at all (export: none)"
       )
     }
+    if isLive {
+      level.postExport = code.entity(visit.map.name).postExport
+      level.missed = missedLinks(of: visit)
+    }
     let claims = claims(of: visit)
     let covered = try addAttributes(of: visit, beside: claims, to: &level)
     for word in visit.words where !isLocal { try add(word, of: visit, to: &level) }
@@ -316,6 +324,7 @@ struct ExportPlanner {
       )
       noteReading(of: attribute, at: path, visit, slot)
       appendSlot(stored, of: visit.map.name, speller, column: level.attribute(stored), nulls)
+      slots[slots.count - 1].closure = closure(of: attribute, visit)
       do throws(FormatFault) {
         if !isLocal { slots[slots.count - 1].rules = try ValueRules(declared) }
       } catch {
@@ -323,6 +332,11 @@ struct ExportPlanner {
       }
     }
     return covered
+  }
+
+  /// The mapper's closure that writes an attribute.
+  func closure(of attribute: AttributeMap, _ visit: Visit) -> ExportClosure? {
+    code.entity(visit.map.name).parts.first { hasSameBytes($0.name, attribute.name) }?.exporting
   }
 
   private func identity(of visit: Visit) -> [String] {

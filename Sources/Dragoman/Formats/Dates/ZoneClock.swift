@@ -36,10 +36,7 @@ final class ZoneClock: Sendable {
     guard let zone = Self.zone(identifier) else {
       throw FormatFault(
         "There is no time zone \"\(identifier)\" (IANA names such as Europe/Oslo are known).",
-        suggestion: nearest(
-          to: identifier,
-          in: TimeZone.knownTimeZoneIdentifiers.sorted()
-        )
+        suggestion: Self.suggestion(for: identifier)
       )
     }
     self.init(identifier: identifier, zone: zone)
@@ -70,6 +67,26 @@ final class ZoneClock: Sendable {
     "Jamaica", "Japan", "Kwajalein", "Libya", "MET", "MST", "MST7MDT", "NZ", "NZ-CHAT", "Navajo",
     "PRC", "PST8PDT", "Poland", "Portugal", "ROC", "ROK", "Singapore", "Turkey", "UCT", "UTC",
     "Universal", "W-SU", "WET", "Zulu",
+  ]
+
+  /// The name that is meant by one that there is not; nil: nobody knows.
+  private static func suggestion(for identifier: String) -> String? {
+    let shift = /(?i:GMT|UTC|UT)?([+-])([0-9]{1,2})(?::?([0-9]{2}))?/
+    if let match = identifier.wholeMatch(of: shift) {
+      // In the names of the database the sign is that of POSIX: what is behind UTC has a plus.
+      guard let hours = Int(match.2), match.3.map({ $0 == "00" }) ?? true else { return nil }
+      let name = hours == 0 ? "UTC" : "Etc/GMT\(match.1 == "+" ? "-" : "+")\(hours)"
+      return zone(name) == nil ? nil : name
+    }
+    return abbreviations[identifier.uppercased()]
+      ?? nearest(to: identifier, in: TimeZone.knownTimeZoneIdentifiers.sorted())
+  }
+
+  /// What is meant by abbreviations that are no names of the database.
+  private static let abbreviations = [
+    "BST": "Europe/London", "CEST": "Europe/Paris", "EDT": "America/New_York",
+    "CDT": "America/Chicago", "MDT": "America/Denver", "PST": "America/Los_Angeles",
+    "PDT": "America/Los_Angeles",
   ]
 
   /// Seconds east of UTC at an instant, given in seconds since 1970-01-01 UTC.

@@ -108,6 +108,8 @@ struct Conventions {
   let format: ForeignFormat
   /// The notation of numbers that some place cannot do without: its place among the formats.
   private(set) var number: Int?
+  /// Whether other places cannot do without the other one.
+  private(set) var hasBothNumbers = false
   /// Whether months stand before days, where some place tells.
   private(set) var isMonthFirst: Bool?
 
@@ -130,14 +132,15 @@ struct Conventions {
 
   private mutating func see(_ forms: [TextForms: Int]) {
     guard !forms.isEmpty else { return }
-    if number == nil, forms.keys.allSatisfy(\.isNumber) {
+    if !hasBothNumbers, forms.keys.allSatisfy(\.isNumber) {
       let certain = TextForms.numberFormats.indices.prefix(2).first { place in
         forms.keys.allSatisfy { $0.contains(.number(place)) }
           && (place == 1
             || forms.keys.contains { !$0.contains(.plainDecimal) && !$0.contains(.whole) })
           && forms.keys.contains { !$0.contains(.number(1 - place)) }
       }
-      number = certain
+      if let number, let certain, certain != number { hasBothNumbers = true }
+      number = number ?? certain
     }
     if isMonthFirst == nil {
       for form in TextForms.dateForms.indices {

@@ -66,8 +66,10 @@ extension FeedGuess {
   }
 
   /// Whether members of all kinds are read in one way: of one type, or with the same members.
-  private func areAlike(_ twins: [FeedShape]) -> Bool {
-    guard let first = twins.first else { return false }
+  private func areAlike(_ all: [FeedShape]) -> Bool {
+    // What is null in all records of a kind speaks against nothing.
+    let twins = all.filter { $0.kinds.nulls < $0.kinds.total }
+    guard let first = twins.first else { return true }
     if twins.allSatisfy({ $0.kinds.objects + $0.kinds.arrays == 0 }) {
       let types = twins.map { TypeGuess($0, name: NameWords(first.nameText), conventions) }
       return types.allSatisfy { type in

@@ -18,8 +18,8 @@ final class FeedGuess {
   private let entityName: String?
   private var entityNames: Set<String> = []
   private var sourceNames: Set<String> = []
-  /// Whether the map has other sources, which could take the feed for theirs.
-  private let hasOthers: Bool
+  /// Patterns for the names of the feed's files, where the map has other sources, which could take it for theirs.
+  private let files: [String]
   /// XML: elements that stand several times in another one somewhere.
   private var lists: Set<ElementForm> = []
 
@@ -44,6 +44,7 @@ final class FeedGuess {
     var spelling = ForeignPathSpelling(
       sample.format,
       namespaces: sample.namespaces,
+      own: sample.prefixes,
       beside: known?.map.sources ?? []
     )
     Self.findPointedNames(in: sample.root, &spelling.pointedNames)
@@ -52,17 +53,20 @@ final class FeedGuess {
     if sample.format == .xml { Self.findLists(in: sample.root, &lists) }
     entityNames = known?.entityNames ?? []
     sourceNames = Set(known?.map.sources.map { $0.name.lowercased() } ?? [])
-    hasOthers = !sourceNames.isEmpty
+    let others = known?.files ?? []
+    files =
+      sourceNames.isEmpty ? [] : FeedFileName(sample.name)?.patterns(besides: others) ?? []
     let places = RecordPlaces(sample, spelling)
     var found = places.lists
     if let records {
       found = found.filter { ($0.path ?? "/") == records || $0.path == "/" + records }
+      if found.isEmpty, let whole = places.whole(at: records) { found = [whole] }
       guard !found.isEmpty else { throw places.unknown(records) }
     }
     guard !found.isEmpty else { throw places.nothing }
     recordNames =
       found.flatMap(Self.recordNames) + (known?.entities ?? []).map { NameWords($0.name).words }
-    for list in found { add(list, isOnly: found.count == 1 && !hasOthers) }
+    for list in found { add(list, isOnly: found.count == 1 && known?.map.sources.isEmpty != false) }
     remarks += places.remarks
     for entity in entities where entity.parent == nil {
       KeyGuess(
@@ -149,7 +153,7 @@ final class FeedGuess {
         name: sourceName,
         entity: name,
         records: list.path,
-        files: hasOthers ? KnownMap.pattern(of: sample.name) : nil
+        files: files
       )
     )
   }
@@ -306,7 +310,8 @@ final class FeedGuess {
       || member.members.allSatisfy { spelling.path(steps + [.member($0)]) != nil }
   }
 
-  private static let wrappers: Set<String> = ["properties", "attributes", "fields", "_source"]
+  /// Members that have the record in them, and are no part of it.
+  static let wrappers: Set<String> = ["properties", "attributes", "fields", "_source"]
 
   /// Whether the members of an object differ from record to record, as words in a table do.
   private func isOpen(_ shape: FeedShape) -> Bool {

@@ -21,12 +21,19 @@ struct ForeignPathSpelling {
   /// - Parameters:
   ///   - format: The format of the feed.
   ///   - namespaces: The namespaces of its names, of which the first is none.
+  ///   - own: The prefixes that the feed has for them.
   ///   - sources: The sources of the map that a guess is added to: their prefixes keep their meaning.
-  init(_ format: ForeignFormat, namespaces: [String], beside sources: [SourceMap] = []) {
+  init(
+    _ format: ForeignFormat,
+    namespaces: [String],
+    own: DeclaredPrefixes = DeclaredPrefixes(),
+    beside sources: [SourceMap] = []
+  ) {
     self.format = format
     uris = namespaces
     let declared = sources.flatMap(\.namespaces)
-    var used = Set(["", "xml", "xmlns"] + declared.map { $0.key })
+    let taken = Set(["", "xml", "xmlns"] + declared.map { $0.key })
+    var used = taken.union(own.all)
     // The next number behind each word.
     var numbers: [String: Int] = [:]
     for uri in namespaces.dropFirst() {
@@ -36,6 +43,10 @@ struct ForeignPathSpelling {
       }
       if let known = Self.prefix(of: uri, in: declared) {
         prefixes.append(known)
+        continue
+      }
+      if let prefix = own[uri], !taken.contains(prefix) {
+        prefixes.append(prefix)
         continue
       }
       let last = uri.split(whereSeparator: { "/#:".contains($0) }).last.map(String.init) ?? "n"

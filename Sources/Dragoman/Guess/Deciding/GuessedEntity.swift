@@ -52,6 +52,10 @@ final class GuessedEntity {
   var remarks: [String] = []
   var unique: [String] = []
   var uniqueRemarks: [String] = []
+  /// Whether different records may have the same key one day, for all that is known.
+  var isKeyUnsure: Bool { uniqueRemarks.contains { $0.hasPrefix("unsure: ") } }
+  /// Whether the key is the file and the place in it.
+  var isKeyPlace: Bool { attributes.contains { $0.path == "$file" && unique.contains($0.name) } }
   var attributes: [GuessedAttribute] = []
   var relationships: [GuessedRelationship] = []
   /// The entities of its kinds.
@@ -133,6 +137,6 @@ struct GuessedSource {
   var entity: String
   /// Where its records stand; nil: the root.
   var records: String?
-  /// The names of its files; nil: any.
-  var files: String?
+  /// Patterns for the names of its files; empty: any.
+  var files: [String]
 }

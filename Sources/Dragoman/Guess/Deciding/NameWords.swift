@@ -52,6 +52,29 @@ struct NameWords {
     return NameWords(words: words.dropLast() + [Self.singular(of: last)])
   }
 
+  /// The same without a date: `orders` of `orders-2024-01-31`; what is nothing but a date stays.
+  var withoutDate: NameWords {
+    var kept: [String] = []
+    var isInDate = false
+    for word in words {
+      let digits = word.reversed().prefix(while: \.isNumber).count
+      let number = word.suffix(digits)
+      let isYear = [4, 6, 8, 12, 14].contains(digits) && ["19", "20"].contains(number.prefix(2))
+      // Month and day, or the time, stand behind the year.
+      isInDate = isYear || (isInDate && digits == word.count && digits <= 6)
+      let rest = isInDate ? String(word.dropLast(digits)) : word
+      if !rest.isEmpty { kept.append(rest) }
+    }
+    return kept.isEmpty ? self : NameWords(words: kept)
+  }
+
+  /// Whether a text begins with a year, as `20240131` does, and `2024-01-31`.
+  static func isDate(_ text: String) -> Bool {
+    guard ["19", "20"].contains(text.prefix(2)), text.first?.isNumber == true else { return false }
+    return [8, 12, 14].contains(text.count) && text.allSatisfy(\.isNumber)
+      || text.prefix(4).allSatisfy(\.isNumber) && text.dropFirst(4).first == "-" && text.count >= 10
+  }
+
   /// Whether the last word is a plural.
   var isPlural: Bool { singular.words != words }
 
@@ -82,7 +105,10 @@ struct NameWords {
   private static let irregular = [
     "people": "person", "children": "child", "men": "man", "women": "woman", "data": "data",
     "series": "series", "species": "species", "news": "news", "addresses": "address",
-    "statuses": "status", "moves": "move", "movies": "movie", "media": "media",
+    "statuses": "status", "moves": "move", "movies": "movie", "media": "media", "gps": "gps",
+    "sms": "sms", "dns": "dns", "heroes": "hero", "potatoes": "potato", "tomatoes": "tomato",
+    "echoes": "echo", "curies": "curie", "cookies": "cookie", "calories": "calorie",
+    "zombies": "zombie",
   ]
 
   private static func singular(of word: String) -> String {

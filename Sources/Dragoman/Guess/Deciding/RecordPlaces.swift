@@ -18,13 +18,14 @@ struct RecordPlaces {
 
   private(set) var lists: [List] = []
   private(set) var remarks: [String] = []
-  private let sample: FeedSample
+  let sample: FeedSample
   private let spelling: ForeignPathSpelling
   /// Members beside the records.
   private var besides: [String] = []
 
   private static let maximumDepth = 4
-  private static let generic: Set<String> = [
+  /// Names of lists and files that say nothing of the records.
+  static let generic: Set<String> = [
     "data", "items", "item", "results", "result", "records", "record", "rows", "row", "objects",
     "object", "entries", "values", "list", "hits", "content", "response", "payload", "root",
     "stdin",
@@ -65,19 +66,41 @@ struct RecordPlaces {
     }
     guard !isErrorAnswer else { return }
     if !Self.hasID(root) { search(root, [], depth: 0) }
+    if isOneRecord(root, Self.words(of: sample.name).words) { lists = [] }
     if lists.isEmpty, !root.members.isEmpty, !Self.isEnvelope(root) {
       besides = []
-      lists.append(
-        List(
-          shape: root,
-          path: nil,
-          plural: "",
-          name: Self.words(of: sample.name),
-          remark: "one record: the whole text"
-        )
-      )
+      lists.append(whole(root))
     }
   }
+
+  private func whole(_ root: FeedShape) -> List {
+    List(
+      shape: root,
+      path: nil,
+      plural: "",
+      name: Self.words(of: sample.name),
+      remark: "one record: the whole text"
+    )
+  }
+
+  /// The whole text as a record, where a path says that it is one.
+  func whole(at path: String) -> List? {
+    switch sample.format {
+    case .json:
+      return path == "/" && sample.root.kinds.objects > 0 ? whole(sample.root) : nil
+    case .xml:
+      guard let root = sample.root.members.first, spelling.records([.member(root)]) == path else {
+        return nil
+      }
+      var places = self
+      places.lists = []
+      places.addList(root, [.member(root)])
+      return places.lists.first
+    case .csv, .ndjson: return nil
+    }
+  }
+
+  // MARK: - Documents
 
   /// Whether an object holds nothing but lists without anything in them, beside what tells of pages.
   private static func isEnvelope(_ root: FeedShape) -> Bool {
@@ -166,6 +189,11 @@ struct RecordPlaces {
   private mutating func findXML(_ document: FeedShape) {
     guard let root = document.members.first else { return }
     search(document: root, [.member(root)], depth: 0)
+    if isOneRecord(root, NameWords(root.nameText).words) {
+      lists = []
+      besides = []
+      return addList(root, [.member(root)])
+    }
     guard lists.isEmpty else { return }
     besides = []
     guard !isErrorAnswer else { return }
@@ -239,9 +267,9 @@ struct RecordPlaces {
   private static func words(of file: String) -> NameWords {
     let name = file.split(separator: "/").last.map(String.init) ?? file
     let stem = name.split(separator: ".").first.map(String.init) ?? name
-    let words = NameWords(stem)
+    let words = NameWords(stem).withoutDate
     let hasLetter = words.words.joined().unicodeScalars.contains { $0.properties.isAlphabetic }
-    return !hasLetter || generic.contains(stem.lowercased())
+    return !hasLetter || generic.contains(words.words.joined())
       ? NameWords("record") : words.singular
   }
 
@@ -262,14 +290,22 @@ struct RecordPlaces {
     return merged
   }
 
-  /// Whether three or more places have the same members for the most part.
+  /// Whether three or more places, or two that have codes for names, have the same members for the most part.
   private static func areAlike(_ members: [FeedShape]) -> Bool {
-    guard members.count >= 3 else { return false }
+    guard members.count >= 3 || areCodes(members) else { return false }
     var counts: [[UInt8]: Int] = [:]
     for name in members.flatMap({ $0.members.map(\.name) }) { counts[name, default: 0] += 1 }
     // A name that half of the members have is common to them.
     let common = counts.filter { $0.value * 2 > members.count }.count
     return common > 0 && common * 2 >= counts.count
+  }
+
+  /// Whether the names of two places are codes of one length, as `EUR` and `USD`, and the same is in both.
+  private static func areCodes(_ members: [FeedShape]) -> Bool {
+    let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+    return members.count == 2 && Set(members.map(\.name.count)).count == 1
+      && members.allSatisfy { $0.name.count > 1 && $0.name.allSatisfy(capitals.contains) }
+      && Set(members.map { Set($0.members.map(\.name)) }).count == 1
   }
 
   /// All members of a dictionary as one place.
@@ -290,8 +326,11 @@ struct RecordPlaces {
       return ReadError(
         .noRecords,
         "\(sample.name) has no record that can be read: "
-          + "\(MessageWords.count(sample.malformedCount, "line or row is", "lines or rows are")) not well-formed.",
-        at: place
+          + "\(MessageWords.count(sample.malformedCount, "line or row is", "lines or rows are")) not well-formed."
+          + sample.firstFaultText,
+        at: place,
+        help: sample.format == .csv
+          ? "the first row names the columns: take out what stands above it" : nil
       )
     }
     if isErrorAnswer {

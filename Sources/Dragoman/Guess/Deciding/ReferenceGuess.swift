@@ -155,6 +155,8 @@ struct ReferenceGuess {
     var entries: [GuessedEntry] = [("key", "{ \(parts.joined(separator: ", ")) }")]
     let isToMany = isList || split != nil
     if isToMany { entries += [("ordered", "true"), ("repeats", "true")] }
+    // Who comes a day later is waited for; who has it in its key waits anyway.
+    if !entity.unique.contains(attribute.name) { entries.append(("onUnresolved", "pending")) }
     entity.relationships.append(
       GuessedRelationship(
         name: name,

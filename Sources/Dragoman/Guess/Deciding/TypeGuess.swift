@@ -26,7 +26,10 @@ struct TypeGuess {
     case (false, true, false): guess(values.numbers, name)
     case (false, true, true): guessMixed(values, name)
     case (false, false, true): guess(values, name, conventions)
-    case (false, false, false): remarks.append("always null here")
+    case (false, false, false):
+      // Whatever comes one day is kept as it is. Elements and cells are texts.
+      if !conventions.isTextual { type = .json }
+      remarks.append("always null here")
     default:
       entries.append(("coerce", "true"))
       remarks.append("of several kinds: \(Self.kinds(of: kinds))")
@@ -184,7 +187,11 @@ struct TypeGuess {
     let isPlain = values.forms.keys.allSatisfy {
       $0.contains(.plainDecimal) || $0.contains(.whole)
     }
-    let style = conventions.number.flatMap { common.contains(.number($0)) ? $0 : nil }
+    var style = conventions.number.flatMap { common.contains(.number($0)) ? $0 : nil }
+    let mayBeGrouped = isPlain && !common.contains(.whole) && common.contains(.number(0))
+    // 52.520 is a latitude, and among numbers with commas and others with points nobody can tell.
+    let isGrouped = style == 0 && mayBeGrouped && !name.isCoordinate && !conventions.hasBothNumbers
+    if style == 0, mayBeGrouped, !isGrouped { style = nil }
     if common.contains(.whole) {
       type = .int64
       reading = .first
@@ -197,7 +204,8 @@ struct TypeGuess {
       reading = .first
       addScale(values.fractions.point, name, isByHand: false)
       if !conventions.isTextual { entries.append(("numbers", "{ decimal: \".\" }")) }
-      if conventions.number == nil, common.contains(.number(0)) {
+      if conventions.number == nil || (conventions.number == 0 && !name.isCoordinate), mayBeGrouped
+      {
         remarks.append("ambiguous: the point may divide thousands")
       }
     } else {
@@ -221,6 +229,8 @@ struct TypeGuess {
       entries.append(("numbers", Self.spelled(format)))
       if let grouping {
         remarks.append("ambiguous: the \(grouping.separator) may be the decimal one")
+      } else if isGrouped {
+        remarks.append("ambiguous here: the comma is the decimal one elsewhere in the feed")
       }
       if format.style == .accounting { remarks.append("an export leaves out the currency") }
     }

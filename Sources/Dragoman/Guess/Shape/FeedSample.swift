@@ -11,10 +11,38 @@ final class FeedSample {
   var separator: UInt8?
   /// The encoding, where the text neither is UTF-8 nor says what it is.
   var encoding: String?
-  /// Records that could not be parsed.
+  /// Records that could not be parsed, and what was wrong with the first of them.
   var malformedCount = 0
+  var firstFault: ReadError?
+  /// Rows of CSV that are the names of the columns once more.
+  var repeatedHeaderCount = 0
   /// The namespaces of XML, by the numbers of names.
   var namespaces = [""]
+  /// The prefixes that it has for them.
+  var prefixes = DeclaredPrefixes()
+
+  /// The first fault as it follows a sentence that counts them; empty: there is none.
+  var firstFaultText: String {
+    guard let firstFault else { return "" }
+    let line = firstFault.origin.map { "Line \($0.line): " } ?? ""
+    return " \(line)\(firstFault.message)"
+  }
+
+  /// Whether it is JSON with a table whose rows are lists, or whose columns are: no path makes records of them.
+  var isTable: Bool {
+    guard format == .json, root.kinds.objects > 0 else { return false }
+    let lists = root.members.filter { list in
+      list.kinds.arrays > 0 && list.kinds.arrays == list.kinds.total
+        && list.element?.kinds.objects == 0
+    }
+    let widths = lists.compactMap { $0.element.flatMap { $0.kinds.arrays > 0 ? $0.lengths : nil } }
+    if lists.contains(where: { $0.element?.kinds.texts ?? 0 > 0 && widths.contains($0.lengths) }) {
+      return true
+    }
+    let lengths = Set(lists.map(\.lengths))
+    return lists.count > 1 && lists.count == root.members.count && lengths.count == 1
+      && lengths.first?.lowerBound ?? 0 > 1
+  }
 
   /// The first of a CSV's column names that is written as numbers and dates are; nil where none is.
   var columnOfNoName: String? {

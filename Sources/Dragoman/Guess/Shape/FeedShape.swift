@@ -53,6 +53,8 @@ final class FeedShape {
   @exclusivity(unchecked) private(set) var element: FeedShape?
   /// The shortest and the longest array.
   @exclusivity(unchecked) var lengths = 0...0
+  /// How many arrays there are of each length; the last number is of those that are longer, too.
+  @exclusivity(unchecked) private var lengthCounts: [Int] = []
   /// What its texts and numbers are.
   @exclusivity(unchecked) private(set) var values = ValueProfile()
   /// The records of which this is one, and the place of a value among those of its record.
@@ -62,9 +64,13 @@ final class FeedShape {
   @exclusivity(unchecked) var identity: IdentityProof?
   /// The kinds of the records, where a word in them tells one.
   @exclusivity(unchecked) var recordKinds: RecordKinds?
+  /// What its values are tried on, where a sample is read again for that.
+  @exclusivity(unchecked) var trials: [ValueTrial] = []
 
   /// Objects of more members are dictionaries, or too wide for a table.
   static let maximumMemberCount = 500
+  /// Longer arrays are not told apart.
+  private static let maximumLength = 16
 
   init(name: [UInt8] = [], space: Int = 0, isAttribute: Bool = false) {
     self.name = name
@@ -118,6 +124,20 @@ final class FeedShape {
     return new
   }
 
+  /// Counts an array.
+  func countArray(length: Int) {
+    if lengthCounts.isEmpty {
+      lengthCounts = Array(repeating: 0, count: Self.maximumLength + 1)
+    }
+    lengthCounts[min(length, Self.maximumLength)] += 1
+  }
+
+  /// How many arrays have an element of a number, from 0; at most, where they may be longer than is told apart.
+  func arrayCount(withElement number: Int) -> Int {
+    guard number < lengths.upperBound else { return 0 }
+    return lengthCounts.dropFirst(min(number + 1, Self.maximumLength)).reduce(0, +)
+  }
+
   /// The shape of the elements of arrays, made where there is none.
   func madeElement() -> FeedShape {
     let shape = element ?? FeedShape()
@@ -140,11 +160,19 @@ final class FeedShape {
     swap(&part.others, &others)
     swap(&part.element, &element)
     swap(&part.lengths, &lengths)
+    swap(&part.lengthCounts, &lengthCounts)
     swap(&part.values, &values)
     swap(&part.identity, &identity)
     part.rows = rows
     rows = rows.map { _ in RowTable() }
     return part
+  }
+
+  /// What was found here so far, as a place of its own.
+  func copy() -> FeedShape {
+    let copy = FeedShape(name: name, space: space, isAttribute: isAttribute)
+    copy.merge(self)
+    return copy
   }
 
   /// Adds what another place has: members of a dictionary are one place.
@@ -187,6 +215,9 @@ final class FeedShape {
         lengths.upperBound,
         other.lengths.upperBound
       )
+    lengthCounts =
+      lengthCounts.isEmpty
+      ? other.lengthCounts : zip(lengthCounts, other.lengthCounts).map { $0 + $1 }
   }
 
   private func mergeIdentity(of other: FeedShape) {

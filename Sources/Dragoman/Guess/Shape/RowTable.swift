@@ -103,6 +103,32 @@ final class RowTable {
     return column.index
   }
 
+  /// In how many records around them the rows are, and how many rows have others beside them there.
+  var listCounts: (lists: Int, shared: Int) {
+    var counts: [UInt64: Int] = [:]
+    for start in stride(from: 0, to: cells.count, by: Self.width) {
+      counts[cells[start], default: 0] += 1
+    }
+    return (counts.count, counts.values.reduce(0) { $0 + ($1 > 1 ? $1 : 0) })
+  }
+
+  /// Whether rows with the same value in a column have other values for the most part; nil: there are none.
+  func differs(behind column: Int) -> Bool? {
+    var first: [UInt64: Int] = [:]
+    var (same, different) = (0, 0)
+    for start in stride(from: 0, to: cells.count, by: Self.width) {
+      guard let other = first[cells[start + column]] else {
+        first[cells[start + column]] = start
+        continue
+      }
+      for index in 2..<max(2, columnCount) where index != column {
+        let (left, right) = (cells[start + index], cells[other + index])
+        if left != right { different += 1 } else if left != 0 { same += 1 }
+      }
+    }
+    return same + different == 0 ? nil : different >= same
+  }
+
   /// Whether no two rows have the same values in the columns.
   func isUnique(_ parts: [Part]) -> Bool {
     guard rowCount > 0 else { return false }

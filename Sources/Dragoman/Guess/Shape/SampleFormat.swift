@@ -3,6 +3,8 @@ struct SampleFormat {
   private(set) var format: ForeignFormat
   /// What is between the cells of CSV.
   private(set) var separator: UInt8?
+  /// Whether the map says it.
+  private(set) var declaresSeparator = false
   /// The encoding, where the text neither is UTF-8 nor says what it is.
   private(set) var encoding: String?
 
@@ -51,9 +53,9 @@ struct SampleFormat {
     format = try FormatDetection.format(of: source, name: name, sources: sources)
     let declared = sources.filter { [format] in $0.reads(format) }
     if format == .csv {
-      separator =
-        declared.lazy.compactMap { $0.separator?.utf8.first }.first
-        ?? (FormatDetection.isTabSeparated(name) ? 9 : 44)
+      let stated = declared.lazy.compactMap { $0.separator?.utf8.first }.first
+      declaresSeparator = stated != nil
+      separator = stated ?? (FormatDetection.isTabSeparated(name) ? 9 : 44)
     }
     encoding = declared.lazy.compactMap(\.encoding).first
   }
@@ -67,25 +69,53 @@ struct SampleFormat {
     )
   }
 
-  /// The byte that divides the first lines into the most cells, as many in each; nil: none does.
+  /// What divides the cells of some lines.
+  private struct Division {
+    let separator: UInt8
+    /// How often it stands in the first line, and how often without a space behind it.
+    let count: Int
+    let tightCount: Int
+    /// Whether all lines have as many.
+    let isEverywhere: Bool
+  }
+
+  /// The byte that a first line `sep=;` states, or that divides the first lines into the most cells, as many in each;
+  /// nil: none does.
   private static func separator(of text: ArraySlice<UInt8>) -> UInt8? {
+    let text = text.starts(with: [0xEF, 0xBB, 0xBF]) ? text.dropFirst(3) : text
     let lines = text.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).prefix(20)
     guard lines.count > 1 else { return nil }
-    var best: (separator: UInt8, count: Int)?
-    for separator in [UInt8(ascii: ","), UInt8(ascii: ";"), 9, UInt8(ascii: "|")] {
-      let counts = lines.map { line in
-        var isQuoted = false
-        return line.count { byte in
-          if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
-          return byte == separator && !isQuoted
-        }
+    if let stated = CSVReader.separator(statedBy: lines[0]) { return stated }
+    let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), 9, UInt8(ascii: "|")]
+    let divisions = separators.compactMap { division(of: Array(lines), by: $0) }
+    let best = divisions.max { $0.count < $1.count }
+    guard let best, best.separator == UInt8(ascii: ",") else { return best?.separator }
+    // A comma may stand in the name of a column (`Price, EUR`) and in each of its numbers (`1,50`).
+    let other = divisions.dropFirst().filter(\.isEverywhere).max { $0.count < $1.count }
+    guard let other else { return best.separator }
+    let isText =
+      other.count >= best.count || (best.tightCount == 0 && other.count * 2 >= best.count)
+    return isText ? other.separator : best.separator
+  }
+
+  /// How a byte divides lines; nil: not all of them alike.
+  private static func division(of lines: [ArraySlice<UInt8>], by separator: UInt8) -> Division? {
+    let counts = lines.map { line in
+      var isQuoted = false
+      return line.count { byte in
+        if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+        return byte == separator && !isQuoted
       }
-      guard counts[0] > 0, counts.contains(where: { $0 == counts[0] }), counts[0] > best?.count ?? 0
-      else { continue }
-      // A line end may stand in quotes: half of the lines are enough.
-      guard counts.count(where: { $0 == counts[0] }) * 2 >= counts.count else { continue }
-      best = (separator, counts[0])
     }
-    return best?.separator
+    // A line end may stand in quotes: half of the lines are enough.
+    let likeFirst = counts.count { $0 == counts[0] }
+    guard counts[0] > 0, likeFirst * 2 >= counts.count else { return nil }
+    let spaced = zip(lines[0], lines[0].dropFirst()).count { $0 == separator && $1 == 0x20 }
+    return Division(
+      separator: separator,
+      count: counts[0],
+      tightCount: counts[0] - spaced,
+      isEverywhere: likeFirst == counts.count
+    )
   }
 }

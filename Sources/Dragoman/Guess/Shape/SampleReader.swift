@@ -3,6 +3,8 @@ struct SampleReader {
   private let recorder: ShapeRecorder
   /// The sources of the map that the samples are read by; empty: there is no map yet.
   private let sources: [SourceMap]
+  /// Whether rows that are the names of the columns once more are no records; to an import they are.
+  private let skipsHeaders: Bool
   private let maximumByteCount: Int?
   private let limit: RecordLimit
   private let cancellation: Cancellation?
@@ -16,6 +18,7 @@ struct SampleReader {
   init(_ recorder: ShapeRecorder) {
     self.recorder = recorder
     sources = []
+    skipsHeaders = true
     maximumByteCount = nil
     limit = .standard
     cancellation = nil
@@ -38,6 +41,7 @@ struct SampleReader {
   ) {
     self.recorder = recorder
     self.sources = sources
+    skipsHeaders = false
     maximumByteCount = request.maximumInputByteCount
     limit = request.recordLimit(by: map)
     self.cancellation = cancellation
@@ -71,12 +75,19 @@ struct SampleReader {
     case .json:
       try JSONShapeReader(source: try text(source, sample), recorder, limit: limit)
         .read(as: sample.root)
-    case .xml: try readDocument(source, input, sample)
+    case .xml:
+      sample.prefixes.see(head)
+      try readDocument(source, input, sample)
     case .ndjson: try readList(NDJSONReader(source: try text(source, sample), limit: limit), sample)
     case .csv:
       let separator = sample.separator ?? UInt8(ascii: ",")
       try readList(
-        CSVReader(source: try text(source, sample), separator: separator, limit: limit),
+        CSVReader(
+          source: try text(source, sample),
+          separator: separator,
+          isDeclared: format.declaresSeparator,
+          limit: limit
+        ),
         sample
       )
     }
@@ -119,9 +130,12 @@ struct SampleReader {
     var count = 0
     while isMore, count < recorder.recordLimit {
       isMore = try reader.read(into: batch, limit: Self.batchSize)
-      for record in batch.records.prefix(recorder.recordLimit - count) {
+      for (index, record) in batch.records.prefix(recorder.recordLimit - count).enumerated() {
         if record.node == RecordBatch.malformedNode {
           sample.malformedCount += 1
+          sample.firstFault = sample.firstFault ?? batch.failures[index]
+        } else if skipsHeaders, sample.format == .csv, Self.isHeader(record.node, batch) {
+          sample.repeatedHeaderCount += 1
         } else {
           recorder.see(record: record.node, batch, as: element, in: 0)
         }
@@ -129,6 +143,22 @@ struct SampleReader {
       count += batch.records.count
     }
     recorder.leaveArray(sample.root, count: count)
+  }
+
+  /// Whether a row has nothing but the names of its columns, as where files were put one behind the other.
+  private static func isHeader(_ row: UInt32, _ batch: RecordBatch) -> Bool {
+    let end = batch.nodes[Int(row)].next
+    var cell = row + 1
+    while cell < end {
+      let node = batch.nodes[Int(cell)]
+      guard node.length == node.keyLength,
+        batch.bytes(node.text, node.length)
+          .elementsEqual(batch.bytes(node.key, node.keyLength))
+      else { return false }
+      cell = node.next
+    }
+    // One word in a single column may well be a value.
+    return end > row + 2
   }
 
   /// Reads an XML document by the children of its root, or where one of them is very large by theirs.
@@ -160,9 +190,11 @@ struct SampleReader {
           isAttribute: false,
           at: &place
         )
+        // It is one element, with its attributes here and its children one by one.
+        let kinds = shape.kinds
         recorder.see(document, batch, as: shape, nil, 0)
+        shape.kinds = kinds
         owner = recorder.enterObject(shape)
-        shape.kinds.objects = max(1, shape.kinds.objects - 1)
         root = shape
         place = 0
       }

@@ -92,6 +92,7 @@ final class ShapeRecorder {
     shape.lengths =
       shape.kinds.arrays == 1
       ? count...count : min(lengths.lowerBound, count)...max(lengths.upperBound, count)
+    shape.countArray(length: count)
   }
 
   /// Sees a record: a value that has rows of its own.
@@ -128,6 +129,7 @@ final class ShapeRecorder {
     _ owner: Int,
     isPart: Bool = true
   ) -> UInt64 {
+    if !shape.trials.isEmpty { for trial in shape.trials { trial.see(index, batch) } }
     let node = batch.nodes[Int(index)]
     switch Int(node.kind) {
     case TAPE_OBJECT: members(of: index, node, batch, as: shape, rows)

@@ -11,11 +11,20 @@ extension FeedReading {
     var absent: [String: Int] = [:]
     var paths: [ForeignFormat: [ForeignPath]] = [:]
     var missing: [String: Int] = [:]
+    var undeclaredCount = 0
     var byteCount = 0
     var line = try lines.next()
     while let first = line {
       guard !cancellation.isCancelled else { return nil }
       byteCount += first.bytes.count
+      if first.hasLostBytes {
+        retried.keep(first.number)
+        let reason =
+          "bytes that are no UTF-8 have become \u{FFFD} in the record: import the feed again"
+        absent[reason, default: 0] += 1
+        line = try lines.next()
+        continue
+      }
       guard let (format, index) = try source(of: first, &plans), let plan = plans[format] else {
         // It may be a reject of another map.
         retried.keep(first.number)
@@ -29,23 +38,41 @@ extension FeedReading {
       try reader.begin(batch.records, with: first, of: plan.plan, source: index)
       line = try lines.next()
       while let next = line, batch.records.records.count < batchSize,
-        reader.takes(next, into: batch.records)
+        !next.hasLostBytes, reader.takes(next, into: batch.records)
       {
         byteCount += next.bytes.count
         try reader.add(next, to: batch.records)
         line = try lines.next()
       }
       if paths[format] == nil { paths[format] = plan.plan.documentPaths }
-      for path in paths[format] ?? [] where !batch.records.hasDocument(at: path) {
-        missing[path.text, default: 0] += batch.records.records.count
+      // What cannot be read is rejected, whatever stands around it.
+      let readCount = batch.records.records.count - batch.records.failures.count
+      for path in paths[format] ?? [] where readCount > 0 && !batch.records.hasDocument(at: path) {
+        missing[path.text, default: 0] += readCount
       }
+      if first.lacksDoctype { undeclaredCount += batch.records.records.count }
       hand(batch, of: plan, index, byteCount: byteCount)
     }
+    func tellLacking(_ what: String, _ count: Int, _ reason: String) {
+      let lines = MessageWords.count(
+        count,
+        "line of the rejects file does",
+        "lines of the rejects file do"
+      )
+      notices.add("\(lines) not hold \(what): \(reason)")
+    }
     for (path, count) in missing.sorted(by: { $0.key < $1.key }) {
-      let (lines, hold) = count == 1 ? ("line", "does") : ("lines", "do")
-      notices.add(
-        "\(count) \(lines) of the rejects file \(hold) not hold \(path): the feed had none, or the map did not ask"
-          + " for it when the records were rejected"
+      tellLacking(
+        path,
+        count,
+        "the feed had none, or the map did not ask for it when the records were rejected"
+      )
+    }
+    if undeclaredCount > 0 {
+      tellLacking(
+        "the document type declaration",
+        undeclaredCount,
+        "it is too long; write out in the records the attributes that it gives by default, and entities"
       )
     }
     for (reason, count) in absent.sorted(by: { $0.key < $1.key }) {

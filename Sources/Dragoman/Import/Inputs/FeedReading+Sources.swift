@@ -81,6 +81,7 @@ extension FeedReading {
       return CSVReader(
         source: try decodedByMark(source, encoding: encoding, doubt: doubt),
         separator: Self.separator(of: places[0], name: source.name),
+        isDeclared: places[0].map.separator != nil,
         limit: recordLimit
       )
     }
@@ -99,7 +100,11 @@ extension FeedReading {
           encoding: candidate.map.encoding
         )
       else { return [] }
-      let reader = CSVReader(source: text, separator: Self.separator(of: candidate, name: name))
+      let reader = CSVReader(
+        source: text,
+        separator: Self.separator(of: candidate, name: name),
+        isDeclared: candidate.map.separator != nil
+      )
       _ = try? reader.read(into: RecordBatch(), limit: 1)
       return reader.header?.names ?? []
     }

@@ -63,15 +63,8 @@ enum FormatDetection {
     let guess = isLong ? (isLittle ? "UTF-32LE" : "UTF-32BE") : isLittle ? "UTF-16LE" : "UTF-16BE"
     let text = Array(bytes.dropFirst(mark?.byteCount ?? 0))
     var decoded: [UInt8] = []
-    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 * byteCount, alignment: 1)
-    defer { room.deallocate() }
     do throws(ReadError) {
-      let decoder = try TextDecoder(MemorySource(text), encoding: mark?.encoding ?? guess)
-      while true {
-        let count = try decoder.read(into: room)
-        if count == 0 { break }
-        decoded += room[..<count]
-      }
+      try TextDecoder.append(text, as: mark?.encoding ?? guess, to: &decoded)
     } catch {
       // The last character may be cut; a text that is faulty is refused by its reader.
     }

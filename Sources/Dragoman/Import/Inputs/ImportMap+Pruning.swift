@@ -16,7 +16,7 @@ extension ImportMap {
       let exact = candidates.filter { $0.format == format }
       let readers = exact.isEmpty ? candidates.filter { format.map($0.reads) ?? true } : exact
       for source in readers
-      where readers.count(where: { $0.records == source.records }) == 1 {
+      where readers.count(where: { InputSources.isSamePlace($0.records, source.records) }) == 1 {
         found.append(source.entity)
       }
     }

@@ -149,7 +149,7 @@ struct InputSources {
   }
 
   /// Whether two paths lead to the same records, however they are spelled: `/x`, `x` and `x[*]`; nil is the top.
-  private static func isSamePlace(_ path: ForeignPath?, _ other: ForeignPath?) -> Bool {
+  static func isSamePlace(_ path: ForeignPath?, _ other: ForeignPath?) -> Bool {
     guard let path, let other else { return (path ?? other)?.steps.isEmpty ?? true }
     let steps = listSteps(path)
     guard steps == listSteps(other) else { return false }

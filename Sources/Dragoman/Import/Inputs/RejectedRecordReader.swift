@@ -43,7 +43,7 @@ final class RejectedRecordReader {
     if plan.format == .xml {
       readElement(line, of: plan, into: batch)
       batch.file = line.file
-      batch.retried = [line.index + 1: line.place]
+      batch.retried = [line.index + 1: try line.place(lines)]
     } else {
       batch.file = line.file
       // Where it cannot be read, its records are rejected.
@@ -76,6 +76,7 @@ final class RejectedRecordReader {
       number: line.index + 1,
       source: source
     )
+    var mended: [UInt8]?
     do throws(ReadError) {
       if line.root != nil, batch.document == nil {
         throw ReadError(.json, "The `root` of the line cannot be read.")
@@ -92,16 +93,20 @@ final class RejectedRecordReader {
       if let bytes = line.recordBytes {
         record.node = RecordBatch.malformedNode
         try readText(try decoded(bytes, line.file), of: line, into: &record, batch)
-      } else if line.code == ImportIssue.Code.recordSyntax.rawValue, let source = line.text {
+      } else if line.isUnread, let source = line.text {
         try readText(Array(source.utf8), of: line, into: &record, batch)
+        // Whatever is wrong with it by now, it is no text that could not be read.
+        var json: [UInt8] = []
+        batch.appendJSON(of: record.node, to: &json)
+        mended = json
       }
     } catch {
       var error = error
-      error.origin = Origin(file: line.file, line: line.line, column: 0, byte: line.place.byte)
+      error.origin = Origin(file: line.file, line: line.line, column: 0, byte: line.byte)
       batch.failures[batch.records.count] = error
     }
     batch.records.append(record)
-    batch.retried[record.number] = line.place
+    batch.retried[record.number] = try line.place(lines, record: mended)
   }
 
   /// Reads a record whose text could not be read.
@@ -127,17 +132,9 @@ final class RejectedRecordReader {
   /// The text of bytes in the encoding of their source; where it names none, the bytes.
   private func decoded(_ bytes: [UInt8], _ file: String) throws(ReadError) -> [UInt8] {
     guard let encoding else { return bytes }
-    let decoder = try TextDecoder(MemorySource(bytes, name: file), encoding: encoding)
     var text: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let result = piece.withUnsafeMutableBytes { room in
-        Result { () throws(ReadError) in try decoder.read(into: room) }
-      }
-      let count = try result.get()
-      if count == 0 { return text }
-      text += piece[..<count]
-    }
+    try TextDecoder.append(bytes, as: encoding, name: file, to: &text)
+    return text
   }
 
   // MARK: - XML
@@ -171,7 +168,7 @@ final class RejectedRecordReader {
       batch.failures[0] = ReadError(
         error.code,
         isXML ? Self.told(error, line) : "A record of XML is a string of its text.",
-        at: Origin(file: line.file, line: line.line, column: 0, byte: line.place.byte),
+        at: Origin(file: line.file, line: line.line, column: 0, byte: line.byte),
         help: isXML ? error.help : "put the element as a string in its place"
       )
       batch.records = [

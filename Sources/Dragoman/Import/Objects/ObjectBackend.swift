@@ -126,7 +126,6 @@ final class ObjectBackend: DraftBackend {
     hasLooked = true
     guard try others.look() else { return }
     forgetAdopted()
-    for stage in stages { stage.forgetAdopted() }
   }
 
   /// Asks for the objects of the next batch, while this one is applied: those of the entity that has most of them.
@@ -204,7 +203,7 @@ final class ObjectBackend: DraftBackend {
 
   func stage(_ plan: LinkStage.Plan) throws -> ObjectStage {
     let stage = ObjectStage(plan, of: self)
-    if keepsWaiting { stages.append(stage) }
+    stages.append(stage)
     if let kept = keptLists.removeValue(forKey: stage.name) { try stage.restore(kept) }
     return stage
   }
@@ -381,6 +380,7 @@ final class ObjectBackend: DraftBackend {
   func forgetAdopted() {
     waiting = nil
     forgotten.removeAll()
+    for stage in stages { stage.forgetAdopted() }
   }
 
   func keep(_ owner: ObjectPlace, unchanged: UnchangedOwner?) {

@@ -8,6 +8,7 @@ extension ObjectStage {
     asking isAsked: @escaping (Int64) -> Bool
   ) throws -> LinkStage.Finish {
     var result = LinkStage.Finish(asking: isAsked)
+    endLists()
     try giveUp(policy, try owners(), exampleCount, &result)
     try adopt()
     let lists = try owners()

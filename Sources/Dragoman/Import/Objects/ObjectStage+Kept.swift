@@ -18,7 +18,7 @@ extension ObjectStage {
   func takeChanged() throws -> [(owner: Int64, text: String?)] {
     let encoder = JSONEncoder()
     return try takeChangedOwners().map { owner in
-      guard let list = waiting[owner] else { return (owner, nil) }
+      guard let list = list(of: owner) else { return (owner, nil) }
       let kept = list.map { target in
         switch target {
         case .object(let key): KeptTarget(object: key)
@@ -39,6 +39,7 @@ extension ObjectStage {
   /// Forgets the list of an owner of whom another import has said since what it leads to, unless this one has said it
   /// again.
   func forgetEnded(of owner: Int64) {
+    _ = list(of: owner)
     if !changed.contains(owner) { waiting[owner] = nil }
   }
 
@@ -53,7 +54,7 @@ extension ObjectStage {
     }
     for (owner, text) in kept {
       let other = try list(of: text)
-      guard let own = waiting[owner] else {
+      guard let own = self.list(of: owner) else {
         waiting[owner] = other
         continue
       }
@@ -71,8 +72,10 @@ extension ObjectStage {
     } catch {
       throw StoreError(
         .damaged,
-        "What waits of \(name) cannot be read: \(error).",
-        help: "import without `resumes`"
+        "What waits of \(name) cannot be read: another version of Dragoman has begun the import, or somebody has changed"
+          + " it.",
+        help:
+          "import the whole feed again, without `resumes` and partitions: what is committed counts as unchanged then"
       )
     }
   }

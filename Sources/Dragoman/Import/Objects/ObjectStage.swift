@@ -21,17 +21,23 @@ final class ObjectStage: DraftStage {
   let target: EntityLayout
   /// The lists with references that wait, by their owner; later ones replace earlier ones.
   var waiting: [Int64: [Target]] = [:]
+  /// By owner and key, the record before which the waiting has ended: however many tombstones there are, a list is
+  /// looked through once, when it is asked for (`list(of:)`).
+  private var ended: [Int64: [[StoredValue]: Int]] = [:]
   /// Whether references of this import wait in the store.
   var hasPending = false
   /// What is known of the references of earlier imports that wait, by their owner.
   private var known: [Int64: [WaitingReference]]?
   /// The owners whose lists are others than those that were kept last.
   private(set) var changed: Set<Int64> = []
-  /// By the key of a target, who has waited for it; nil: nobody has asked yet.
-  private var waitingByKey: [[StoredValue]: Set<Int64>]?
-  /// What of `waiting` the record at hand has changed, and the owners whose references of earlier imports
-  /// it made forget.
-  private var undoes: [(owner: Int64, list: [Target]?)] = []
+  /// By the key of a target, who has waited for it, with the last record that did; nil: nobody has asked yet.
+  private var waitingByKey: [[StoredValue]: [Int64: Int]]?
+  /// What the record at hand has changed of what waits: what was there before.
+  private enum Undo {
+    case list(Int64, [Target]?, ended: [[StoredValue]: Int]?)
+    case end(Int64, [StoredValue], ended: Int?, waited: Int)
+  }
+  private var undoes: [Undo] = []
   /// A target that only one object may have: who has it, since when.
   struct Claim {
     let owner: Int64
@@ -43,6 +49,7 @@ final class ObjectStage: DraftStage {
   /// By which record, counted from 1, it was said last what an owner waits for.
   private var moments: [Int64: Int] = [:]
   private var moment = 0
+  /// The owners whose references of earlier imports the record at hand made forget.
   private var forgottenNow: Set<Int64> = []
   /// The list at hand.
   private var at: (owner: Int64, number: Int)?
@@ -62,9 +69,12 @@ final class ObjectStage: DraftStage {
     name = "\(owner.name).\(plan.link.name)"
   }
 
-  var isWaiting: Bool { !waiting.isEmpty }
+  var isWaiting: Bool {
+    endLists()
+    return !waiting.isEmpty
+  }
 
-  func waits(_ owner: Int64) -> Bool { waiting[owner] != nil }
+  func waits(_ owner: Int64) -> Bool { list(of: owner) != nil }
 
   /// The references of earlier imports that wait, by their owner.
   func adopted() throws -> [Int64: [WaitingReference]] {
@@ -83,6 +93,7 @@ final class ObjectStage: DraftStage {
 
   /// The owners whose lists are others since they were taken last.
   func takeChangedOwners() -> [Int64] {
+    endLists()
     defer { changed.removeAll(keepingCapacity: true) }
     return changed.sorted()
   }
@@ -95,11 +106,17 @@ final class ObjectStage: DraftStage {
   }
 
   func undo() {
-    for (owner, list) in undoes.reversed() {
-      waiting[owner] = list
-      if let list { note(list, of: owner) }
+    for undo in undoes.reversed() {
+      switch undo {
+      case .list(let owner, let list, let keys):
+        (waiting[owner], ended[owner]) = (list, keys)
+        if let list { note(list, of: owner) }
+        if backend.keepsWaiting { changed.insert(owner) }
+      case .end(let owner, let key, let known, let waited):
+        ended[owner]?[key] = known
+        note(key, of: owner, waited)
+      }
     }
-    if backend.keepsWaiting { changed.formUnion(undoes.map(\.owner)) }
     for (target, claim) in claimUndoes.reversed() { claims[target] = claim }
     backend.forgotten[link.id]?.subtract(forgottenNow)
     mark()
@@ -107,7 +124,7 @@ final class ObjectStage: DraftStage {
 
   /// Takes note of who has a target that only one object may have, where others wait for targets.
   private func claim(_ target: Int64, by owner: Int64) {
-    guard isWaiting, backend.layout.isExclusive(link) else { return }
+    guard !waiting.isEmpty, backend.layout.isExclusive(link) else { return }
     claimUndoes.append((target, claims[target]))
     claims[target] = Claim(owner: owner, moment: moment)
   }
@@ -119,15 +136,24 @@ final class ObjectStage: DraftStage {
 
   private func set(_ list: [Target]?, of owner: Int64) {
     guard list != nil || waiting[owner] != nil else { return }
-    undoes.append((owner, waiting[owner]))
-    waiting[owner] = list
-    if backend.keepsWaiting { changed.insert(owner) }
+    replace(list, of: owner)
     moments[owner] = moment
     if let list { note(list, of: owner) }
   }
 
+  private func replace(_ list: [Target]?, of owner: Int64) {
+    undoes.append(.list(owner, waiting[owner], ended: ended.removeValue(forKey: owner)))
+    waiting[owner] = list
+    if backend.keepsWaiting { changed.insert(owner) }
+  }
+
   private func note(_ list: [Target], of owner: Int64) {
-    for case .key(let values, _) in list { waitingByKey?[values, default: []].insert(owner) }
+    for case .key(let values, let place) in list { note(values, of: owner, place.ordinal) }
+  }
+
+  private func note(_ key: [StoredValue], of owner: Int64, _ ordinal: Int) {
+    let last = max(ordinal, waitingByKey?[key]?[owner] ?? ordinal)
+    waitingByKey?[key, default: [:]][owner] = last
   }
 
   func endWaiting(for key: [StoredValue], before ordinal: Int) {
@@ -135,18 +161,35 @@ final class ObjectStage: DraftStage {
       waitingByKey = [:]
       for (owner, list) in waiting { note(list, of: owner) }
     }
-    for owner in waitingByKey?.removeValue(forKey: key) ?? [] {
-      guard let list = waiting[owner] else { continue }
-      let rest = list.filter { target in
-        guard case .key(let values, let place) = target else { return true }
-        return values != key || place.ordinal >= ordinal
-      }
-      note(rest, of: owner)
-      guard rest.count < list.count else { continue }
-      undoes.append((owner, list))
-      waiting[owner] = rest.contains { if case .key = $0 { true } else { false } } ? rest : nil
-      if backend.keepsWaiting { changed.insert(owner) }
+    // Each is looked at once, however many tombstones there are of the key.
+    for (owner, waited) in waitingByKey?.removeValue(forKey: key) ?? [:] {
+      if waited >= ordinal { note(key, of: owner, waited) }
+      let known = ended[owner]?[key]
+      guard waiting[owner] != nil, known ?? .min < ordinal else { continue }
+      undoes.append(.end(owner, key, ended: known, waited: waited))
+      ended[owner, default: [:]][key] = ordinal
     }
+  }
+
+  /// What an owner waits for, without what it waits for no more.
+  func list(of owner: Int64) -> [Target]? {
+    guard let keys = ended[owner], let list = waiting[owner] else { return waiting[owner] }
+    let rest = list.filter { target in
+      guard case .key(let values, let place) = target else { return true }
+      return place.ordinal >= keys[values, default: .min]
+    }
+    if rest.count == list.count {
+      // It named others by then.
+      ended[owner] = nil
+    } else {
+      replace(rest.contains { if case .key = $0 { true } else { false } } ? rest : nil, of: owner)
+    }
+    return waiting[owner]
+  }
+
+  /// Takes out of all lists what their owners wait for no more.
+  func endLists() {
+    for owner in Array(ended.keys) { _ = list(of: owner) }
   }
 
   // MARK: - To-ones
@@ -247,11 +290,11 @@ final class ObjectStage: DraftStage {
         }
       }
     }
-    let replaced = plan.replaces ? waiting[key] ?? [] : []
+    let replaced = plan.replaces ? list(of: key) ?? [] : []
     let taken = try taken(replaced, from: key)
     // What is joined to a list does not take back what earlier records joined.
     if plan.replaces { try forgetTarget(of: key) }
-    let earlier = waiting[key] ?? []
+    let earlier = list(of: key) ?? []
     if isWaiting {
       wait(for: wanted, former, key)
       result.waiting = [LinkStage.Owner(key: key, number: number)]
@@ -324,61 +367,13 @@ final class ObjectStage: DraftStage {
     if let last = former.last { joined.insert(.object(last.place.key), at: 0) }
     // The first target may be the last one that the list had by then; it says nothing new where the
     // earlier references have it.
-    if let earlier = waiting[owner] {
+    if let earlier = list(of: owner) {
       let isKnown = earlier.contains { target in
         if case .object(let key) = target { key == former.last?.place.key } else { false }
       }
       joined = earlier + joined.dropFirst(isKnown ? 1 : 0)
     }
     set(joined, of: owner)
-  }
-
-  /// What the assignment of a list did.
-  struct Change {
-    var isChanged = false
-    var gone: [Int64] = []
-    var linked = 0
-    var unlinked = 0
-  }
-
-  /// Makes a to-many lead to objects.
-  func assign(
-    _ list: [ManagedObject],
-    to object: ManagedObject,
-    _ former: [ManagedObject]
-  ) throws -> Change {
-    var wanted = list
-    if !link.relationship.allowsRepeats {
-      var seen: Set<Int64> = []
-      wanted = list.filter { seen.insert($0.place.key).inserted }
-    }
-    let old = Set(former.map(\.place.key))
-    let new = Set(wanted.map(\.place.key))
-    let gone = former.filter { !new.contains($0.place.key) }
-    let isListed = link.relationship.isOrdered || link.relationship.allowsRepeats
-    var change = Change()
-    change.isChanged =
-      isListed ? former.map(\.place.key) != wanted.map(\.place.key) : !gone.isEmpty || old != new
-    guard change.isChanged else { return change }
-    // A target that joins several times makes several links.
-    change.linked =
-      allowsRepeats && !plan.replaces ? wanted.count - former.count : new.subtracting(old).count
-    change.unlinked =
-      Set(gone.map(\.place.key)).count
-      + (try movedCount(wanted.filter { !old.contains($0.place.key) }, to: object))
-    try backend.context.links.assign(wanted, to: link, object)
-    change.gone = gone.map(\.place.key)
-    return change
-  }
-
-  /// How many of the targets another owner has so far, where only one may have them.
-  private func movedCount(_ targets: [ManagedObject], to owner: ManagedObject) throws -> Int {
-    guard case .inverseColumn = link.storage, let inverse = backend.layout.inverse(of: link) else {
-      return 0
-    }
-    return try targets.count { target in
-      try backend.context.links.targets(of: inverse, target).contains { $0 !== owner }
-    }
   }
 
   func withoutOwner(among keys: [Int64]) throws -> [Int64] {

@@ -231,11 +231,25 @@ final class ObjectWriter: DraftWriter {
     for key in entity.uniqueKeys.dropFirst() {
       guard let values = values(of: entity.columns(key), in: row, arena), !values.contains(.null),
         let found = try backend.context.finder.holder(of: values, of: key, entity),
-        try completes(found, row), try keyColumns.allSatisfy({ try found.value($0) == .null })
+        isOfEntity(found), try adopts(found, row, arena),
+        try keyColumns.allSatisfy({ try found.value($0) == .null })
       else { continue }
       return found
     }
     return nil
+  }
+
+  /// Whether the row gives a stub its identity: it makes it whole, or gives values to one that requires more and stays
+  /// a stub.
+  private func adopts(
+    _ object: ManagedObject,
+    _ row: RowValues,
+    _ arena: UnsafeRawPointer
+  ) throws -> Bool {
+    if try completes(object, row) { return true }
+    return try backend.context.records.isStub(object)
+      && (rows.mode == .upsert || rows.mode == .replace) && missing(in: row) == nil
+      && !isOlder(row, arena, than: object)
   }
 
   /// What a row says of the entity's identity; nil: not all of it.

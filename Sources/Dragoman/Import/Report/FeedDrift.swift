@@ -15,6 +15,18 @@ public struct FeedDrift: Sendable, Hashable {
     case text, number, boolean, date, list, object
   }
 
+  /// Why a new key cannot become an attribute.
+  public enum Obstacle: String, Sendable, Hashable, Codable {
+    /// It stands inside of a list that no entity is made of.
+    case list
+    /// There are so many keys that they are not told apart.
+    case manyKeys
+    /// An object has it more than once.
+    case repeated
+    /// No path of a map can name it.
+    case name
+  }
+
   /// One change.
   public struct Change: Sendable, Hashable {
     /// What has changed.
@@ -33,6 +45,11 @@ public struct FeedDrift: Sendable, Hashable {
     public var valuesBefore: [ValueKind] = []
     /// The attribute that a new key has become, as a line of a map: `fax: { from: fax_no, type: int64 }`.
     public var attribute: String?
+    /// The namespaces that the line names and that no source of the entity declares, as a line for one:
+    /// `namespaces: { v: "urn:vendor" }`.
+    public var namespaces: String?
+    /// Why a new key does not become an attribute where the contract says `evolve`.
+    public var obstacle: Obstacle?
   }
 
   /// The import that the feed was compared with; nil: it is the first by this map under a contract.
@@ -57,9 +74,8 @@ extension FeedDrift.Change {
         switch (rule, attribute) {
         case (.evolve, .some) where isKept: "it is an attribute from now on"
         case (.evolve, .some): "it would be an attribute"
-        case (.evolve, nil) where values.isEmpty: "it becomes an attribute with its first value"
-        case (.evolve, nil):
-          "it stands where no attribute can: inside of a list, or among too many keys"
+        case (.evolve, nil) where obstacle == nil: "it becomes an attribute with its first value"
+        case (.evolve, nil): "no attribute can read it: \(reason)"
         default: "nothing reads it"
         }
       return "\(entity) has \(name) (\(found)); \(fate)"
@@ -67,6 +83,15 @@ extension FeedDrift.Change {
       let (found, known) = (Self.described(values), Self.described(valuesBefore))
       return "\(entity).\(name) has \(found) where it had \(known), \(times)"
     case .vanishedKey: return "no record has \(entity).\(name)"
+    }
+  }
+
+  private var reason: String {
+    switch obstacle {
+    case .list: "it stands inside of a list"
+    case .manyKeys: "it is one of too many keys"
+    case .repeated: "an object has it more than once"
+    case .name, nil: "no path can name it"
     }
   }
 

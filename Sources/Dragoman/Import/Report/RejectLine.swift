@@ -16,7 +16,7 @@ public struct RejectLine: Sendable {
   public private(set) var file = ""
   /// The line of what was wrong, from 1, and its byte, from 0.
   public private(set) var line = 0
-  private var byte = 0
+  private(set) var byte = 0
   private var recordLine: Int?
   private var recordByte: Int?
   /// The record's number in its feed, from 0.
@@ -39,7 +39,20 @@ public struct RejectLine: Sendable {
   public var recordEntity: String { sourceEntity ?? entity }
   private var sourceEntity: String?
   /// Whether the record is source text, of XML or of what could not be read, rather than JSON.
-  public var isSourceText: Bool { text != nil || recordBytes != nil }
+  public var isSourceText: Bool { recordBytes != nil || text != nil && !isReadJSON }
+  /// Whether it is JSON that could be read: a string is one of JSON then.
+  private var isReadJSON: Bool { (format == .json || format == .ndjson) && !isUnread }
+  /// Whether the record could not be read.
+  var isUnread: Bool { code == ImportIssue.Code.recordSyntax.rawValue }
+  /// Whether an older version wrote the record, which was no UTF-8, as text: what has become U+FFFD is lost.
+  var hasLostBytes: Bool {
+    recordBytes == nil && isUnread && message == "The text is not valid UTF-8."
+      && text?.unicodeScalars.contains("\u{FFFD}") == true
+  }
+  /// Whether the record is an element of XML.
+  package var isXML: Bool { isSourceText && format == .xml }
+  /// How many bytes behind the record's first one that is which was wrong; 0 where it is the record itself.
+  package var byteOffset: Int { max(0, byte - (recordByte ?? byte)) }
   /// Whether it is a row of CSV whose cells could not be told apart: an object of its columns may take its place.
   package var isRowText: Bool { isSourceText && format == .csv }
   /// What helps with such a row.
@@ -53,7 +66,7 @@ public struct RejectLine: Sendable {
   public private(set) var source: String?
   /// The format that it was read as; nil as `source` is.
   private(set) var format: ForeignFormat?
-  /// The text of a record that is a string: one of XML, or one that could not be read.
+  /// The text of a record that is a string: one of XML, one that could not be read, or one that is a string of JSON.
   private(set) var text: String?
   /// The bytes of a record that is no UTF-8; nil: it is text, or JSON.
   public private(set) var recordBytes: [UInt8]?
@@ -64,13 +77,24 @@ public struct RejectLine: Sendable {
 
   /// What the document of a record of XML declares of attributes and entities.
   private(set) var doctype: String?
+  /// Whether that was too long for the line.
+  private(set) var lacksDoctype = false
 
-  /// The members that do not tell what was wrong, as they are.
-  private var members: [UInt8] = []
-
-  /// Where the record stood.
-  var place: RejectPlace {
-    RejectPlace(
+  /// Where the record stood, and what of its line stays where it is rejected again.
+  ///
+  /// - Parameters:
+  ///   - parser: What parses lines.
+  ///   - record: The record as JSON, where its text could not be read and can be now; nil: it stays as it is.
+  /// - Returns: Where it stands.
+  /// - Throws: `ReadError` where there is no memory for it.
+  func place(_ parser: JSONText, record: [UInt8]? = nil) throws(ReadError) -> RejectPlace {
+    var members: [UInt8] = []
+    try forEachMember(parser) { name, json in
+      if Self.reasonNames.contains(name) || name == "recordBytes" && recordBytes == nil { return }
+      Self.append(name, to: &members)
+      members += name == "record" ? record ?? json : json
+    }
+    return RejectPlace(
       number: number,
       line: line,
       byte: byte,
@@ -105,12 +129,6 @@ public struct RejectLine: Sendable {
       }
       // A record that somebody has put there counts, not what it was.
       if names.contains("record") { recordBytes = nil }
-      batch.forEachChild(of: root) { child, node in
-        let name = batch.text(node.key, node.keyLength)
-        if Self.reasonNames.contains(name) || name == "recordBytes" && recordBytes == nil { return }
-        Self.append(name, to: &members)
-        batch.appendJSON(of: child, to: &members)
-      }
     }
     guard names.contains("record") || recordBytes != nil, !file.isEmpty else {
       throw ReadError(
@@ -187,7 +205,7 @@ public struct RejectLine: Sendable {
     case "source": source = string
     case "format": format = string.flatMap { ForeignFormat(rawValue: $0) }
     case "record": text = string
-    case "doctype": doctype = string
+    case "doctype": (doctype, lacksDoctype) = (string, Int(node.kind) == TAPE_NULL)
     case "root":
       if let string {
         root = Array(string.utf8)
@@ -216,10 +234,10 @@ extension RejectLine {
   /// - Returns: The text.
   /// - Throws: `ReadError` where there is no memory for it.
   public func record() throws(ReadError) -> String {
-    if let text { return text }
+    if let text, isSourceText { return text }
     if let recordBytes { return Self.spelled(recordBytes) }
     var record: [UInt8] = []
-    try forEachMember { name, json in if name == "record" { record = json } }
+    try forEachMember(JSONText(around: 1)) { name, json in if name == "record" { record = json } }
     return String(decoding: record, as: UTF8.self)
   }
 
@@ -253,8 +271,9 @@ extension RejectLine {
   /// - Throws: `ReadError`, `.json` with the place for what is no JSON.
   public func replacingRecord(with text: String) throws(ReadError) -> [UInt8] {
     if let recordBytes, Self.isSame(text, Self.spelled(recordBytes)) { return bytes }
+    if hasLostBytes, Self.isSame(text, self.text ?? "") { return bytes }
     var record: [UInt8] = []
-    if isSourceText, !isRowText || text.drop(while: \.isWhitespace).first != "{" {
+    if isSourceText, !isReadJSON, !isRowText || text.drop(while: \.isWhitespace).first != "{" {
       Self.appendString(text, to: &record)
     } else {
       let batch = RecordBatch()
@@ -265,9 +284,11 @@ extension RejectLine {
       batch.appendJSON(of: root, to: &record)
     }
     var line: [UInt8] = []
-    try forEachMember { name, json in
+    try forEachMember(JSONText(around: 1)) { name, json in
       // Where both stand there, the record counts.
       if name == "recordBytes", recordBytes == nil { return }
+      // It told of the record that was there.
+      if name == "message", hasLostBytes { return }
       let isRecord = name == "record" || name == "recordBytes"
       Self.append(isRecord ? "record" : name, to: &line)
       line += isRecord ? record : json
@@ -285,9 +306,12 @@ extension RejectLine {
   }
 
   /// Lends each member of the line, its value as JSON.
-  private func forEachMember(_ body: (String, [UInt8]) -> Void) throws(ReadError) {
+  private func forEachMember(
+    _ parser: JSONText,
+    _ body: (String, [UInt8]) -> Void
+  ) throws(ReadError) {
     let batch = RecordBatch()
-    let root = try Self.parse(bytes, into: batch, JSONText(around: 1))
+    let root = try Self.parse(bytes, into: batch, parser)
     batch.forEachChild(of: root) { child, node in
       var json: [UInt8] = []
       batch.appendJSON(of: child, to: &json)

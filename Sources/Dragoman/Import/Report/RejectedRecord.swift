@@ -79,7 +79,11 @@ struct RejectedRecord {
     }
     if let place { append(records.scopes[place], to: &bytes) }
     if let doctype = records.doctype {
-      append("doctype", String(decoding: doctype, as: UTF8.self), to: &bytes)
+      append(
+        "doctype",
+        doctype.isEmpty ? nil : String(decoding: doctype, as: UTF8.self),
+        to: &bytes
+      )
     }
     batch.surroundings = (place, bytes)
     return bytes

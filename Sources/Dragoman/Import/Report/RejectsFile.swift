@@ -143,9 +143,8 @@ package final class RejectsFile: RejectsOutput {
         continue
       }
       // Who replaced it just now has left the old file behind.
-      var (own, named) = (stat(), stat())
-      guard fstat(descriptor, &own) == 0, lstat(path, &named) == 0,
-        own.st_ino != named.st_ino || own.st_dev != named.st_dev
+      guard let own = FileStatus(descriptor: descriptor),
+        let named = FileStatus(unfollowed: path), own.identity != named.identity
       else { return descriptor }
       close(descriptor)
     }
@@ -186,11 +185,8 @@ package final class RejectsFile: RejectsOutput {
   /// - Throws: `.inputOutput` when the file cannot be read: what was committed may be there.
   func goOn(behind committed: Extent, leftAs end: Extent?) throws(ImportError) -> Left {
     goesOn = true
-    var file = stat()
-    guard case .file = place, fstat(descriptor, &file) == 0, file.st_size > 0 else {
-      return committed.byteCount == 0 ? .whole : .gone
-    }
-    let size = Int(file.st_size)
+    let size = size
+    guard size > 0 else { return committed.byteCount == 0 ? .whole : .gone }
     let found = size < committed.byteCount ? nil : try lines(of: committed.byteCount)
     let isThere = found != nil && (committed.byteCount == 0 || found?.value == committed.hash)
     if let found, isThere {
@@ -233,14 +229,18 @@ package final class RejectsFile: RejectsOutput {
   /// - Throws: `.inputOutput` when the file cannot be read.
   func goOn(within run: BegunRejects?) throws(ImportError) {
     self.run = run
-    var file = stat()
     guard let run, run.contains(descriptor) else { return }
     goesOn = true
-    guard case .file = place, fstat(descriptor, &file) == 0, file.st_size > 0,
-      let found = try lines(of: Int(file.st_size))
-    else { return }
-    byteCount = file.st_size
+    let size = size
+    guard size > 0, let found = try lines(of: size) else { return }
+    byteCount = off_t(size)
     hash = found
+  }
+
+  /// How many bytes the file has that was there before; 0 where there was none.
+  private var size: Int {
+    guard case .file = place else { return 0 }
+    return FileStatus(descriptor: descriptor)?.byteCount ?? 0
   }
 
   /// The hash of the first bytes of the file; nil where it has not so many.
@@ -305,8 +305,7 @@ package final class RejectsFile: RejectsOutput {
     guard !isBegun else { return }
     isBegun = true
     if case .file = place {
-      var file = stat()
-      hasReplaced = !goesOn && fstat(descriptor, &file) == 0 && file.st_size > 0
+      hasReplaced = !goesOn && size > 0
       guard ftruncate(descriptor, byteCount) == 0, fchmod(descriptor, 0o600) == 0,
         lseek(descriptor, byteCount, SEEK_SET) >= 0
       else {

@@ -8,7 +8,7 @@ import Foundation
 package final class RejectsReplacement {
   private let path: String
   /// What the file was when this began.
-  private var before: stat
+  private var before: FileStatus.Version?
   /// The file, locked.
   private let descriptor: Int32
 
@@ -16,9 +16,7 @@ package final class RejectsReplacement {
   /// - Throws: `.output` where the file is none that can be replaced, or others are writing it.
   package init(_ path: String) throws(ImportError) {
     self.path = FilePath.resolved(path)
-    var (found, locked) = (stat(), stat())
-    let isThere = stat(path, &found) == 0
-    before = found
+    let found = FileStatus(path)
     descriptor = open(self.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     // A file system without locks has none that would be held.
     if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
@@ -28,16 +26,14 @@ package final class RejectsReplacement {
         help: "run it again when that has ended"
       )
     }
-    guard isThere, descriptor >= 0, found.st_mode & S_IFMT == S_IFREG else {
+    guard let found, descriptor >= 0, found.kind == .regular else {
       throw ImportError(
         .output,
         "\(path) is no file that can be written again without the records that go in.",
         help: "put the rejects into a file"
       )
     }
-    guard fstat(descriptor, &locked) == 0, locked.st_ino == found.st_ino,
-      locked.st_dev == found.st_dev
-    else {
+    guard let locked = FileStatus(descriptor: descriptor), locked.identity == found.identity else {
       throw ImportError(
         .output,
         "Another import or retry has just written \(path): nothing was done.",
@@ -45,7 +41,7 @@ package final class RejectsReplacement {
       )
     }
     // Who held the lock may have written until now.
-    before = locked
+    before = locked.version
     guard access(FilePath.openFolder(of: self.path), W_OK) == 0 else {
       throw ImportError(
         .output,
@@ -73,7 +69,7 @@ package final class RejectsReplacement {
     }
     try copyLines(to: file.descriptor, line)
     try file.publish { () throws(ImportError) in
-      guard isSame else { throw changed }
+      guard FileStatus(path)?.version == before else { throw changed }
     } orThrow: { failure in
       failure.isNamed
         ? ImportError(
@@ -107,20 +103,15 @@ package final class RejectsReplacement {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  private var isSame: Bool {
-    var now = stat()
-    return stat(path, &now) == 0 && now.st_ino == before.st_ino && now.st_dev == before.st_dev
-      && now.st_size == before.st_size && now.modified.tv_sec == before.modified.tv_sec
-      && now.modified.tv_nsec == before.modified.tv_nsec
-  }
+  private static let help =
+    "take the lines out of it that went in, or run it again: objects with a unique key count as unchanged"
+    + " then, and others come in once more"
 
   private var changed: ImportError {
     ImportError(
       .inputOutput,
       "The rejects file \(path) was changed meanwhile and stays as it is; the records are imported.",
-      help:
-        "take the lines out of it that went in, or run it again: objects with a unique key count as unchanged"
-        + " then, and others come in once more"
+      help: Self.help
     )
   }
 
@@ -129,9 +120,7 @@ package final class RejectsReplacement {
     ImportError(
       .inputOutput,
       "The rejects file \(path) cannot be written again: \(String(cString: strerror(code))). It is as it was.",
-      help:
-        "take the lines out of it that went in, or run it again: objects with a unique key count as unchanged"
-        + " then, and others come in once more"
+      help: Self.help
     )
   }
 }

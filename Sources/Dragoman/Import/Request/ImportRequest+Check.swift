@@ -124,8 +124,7 @@ extension ImportInput {
   /// Whether the input can be read a second time: a pipe cannot.
   var isReadTwice: Bool {
     guard case .file(let path) = self else { return self != .standardInput }
-    var status = stat()
     // A file that is not there is told when it is opened.
-    return stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFIFO
+    return FileStatus(path)?.kind != .pipe
   }
 }

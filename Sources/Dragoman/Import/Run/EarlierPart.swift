@@ -162,16 +162,28 @@ struct EarlierPart {
     guard let last, let number = last.id, [.stopped, .cancelled].contains(last.status) else {
       return none
     }
-    // It was ended while the one that did it was under way.
-    var ending: Int64?
+    var ender: Int64?
     _ = try session.lastLedgerEntry { later in
       guard let id = later.id, id > number else { return true }
-      let isImport = !later.mapHash.isEmpty && (later.finished ?? "~") >= (last.finished ?? "")
-      if isImport { ending = id }
+      let isEnder =
+        !later.mapHash.isEmpty
+        // It was ended while the one that did it was under way.
+        && (later.finished ?? "~") >= (last.finished ?? "")
+        // Where each import keeps its own, those of other inputs leave it alone, and other partitions do.
+        && (!session.keepsSeveralRuns
+          || [last.source, whole(last.source)].contains { hasSameBytes($0, later.source) })
+      if isEnder { ender = id }
       return false
     }
-    guard let ending else { return "what import \(number), which was stopped, had kept is gone" }
-    return "import \(number) was stopped, and import \(ending) has ended it"
+    guard let ender else { return "what import \(number), which was stopped, had kept is gone" }
+    return "import \(number) was stopped, and import \(ender) has ended it"
+  }
+
+  /// The source of a row of the ledger, without the partition that was imported of it.
+  private static func whole(_ source: String) -> String {
+    guard source.hasSuffix(")"), let part = source.range(of: " (partition ", options: .backwards)
+    else { return source }
+    return String(source[..<part.lowerBound])
   }
 
   /// The run that is asked for; where there is none, another one, which is refused.

@@ -5,7 +5,7 @@ extension ImportInput {
   /// How many bytes the input has; nil where it does not tell.
   var byteCount: Int? {
     switch self {
-    case .file(let path), .rejects(let path): Self.status(path).map { Int($0.st_size) }
+    case .file(let path), .rejects(let path): FileStatus(path)?.byteCount
     case .opened(let feed, _): feed.byteCount
     case .standardInput, .url: nil
     case .bytes(let bytes, _): bytes.count
@@ -17,24 +17,13 @@ extension ImportInput {
   var fingerprint: String {
     switch self {
     case .file(let path), .rejects(let path):
-      let status = Self.status(path)
-      return "\(name):\(status?.st_size ?? 0):\(status?.modified.tv_sec ?? 0)"
+      let status = FileStatus(path)
+      return "\(name):\(status?.byteCount ?? 0):\(status?.modified.seconds ?? 0)"
     case .standardInput: return "-"
     case .url, .opened: return "\(name):\(byteCount ?? 0)"
     case .bytes(let bytes, let name): return "\(name):\(bytes.count)"
     case .records(let records, let name): return "\(name):\(records.count)"
     }
-  }
-
-  /// Whether a path is one of a file that can be read again.
-  fileprivate static func isRegular(_ path: String) -> Bool {
-    status(path).map { $0.st_mode & S_IFMT == S_IFREG } ?? false
-  }
-
-  /// What the system says of a file, behind links; nil where it is gone: opening it tells why.
-  private static func status(_ path: String) -> stat? {
-    var status = stat()
-    return stat(path, &status) == 0 ? status : nil
   }
 }
 
@@ -46,7 +35,7 @@ extension ImportRequest {
   var readsItself: Bool {
     inputs.allSatisfy { input in
       switch input {
-      case .file(let path), .rejects(let path): ImportInput.isRegular(path)
+      case .file(let path), .rejects(let path): FileStatus(path)?.kind == .regular
       case .url, .bytes, .records: true
       case .standardInput, .opened: false
       }

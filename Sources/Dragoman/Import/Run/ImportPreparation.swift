@@ -90,14 +90,20 @@ final class ImportPreparation {
     request = fetched.request
   }
 
-  /// What decides besides the feeds what comes of the import: the map, the options, and what the tables are.
+  /// Raised where feeds are read otherwise than before: what an older version of Dragoman made of one is no reason to
+  /// leave it alone.
+  private static let readingVersion = 1
+
+  /// What decides besides the feeds what comes of the import: the map, the options, how feeds are read, and what the tables
+  /// are.
   private func options(_ session: some ImportSession) -> String {
     let tables = session.layout.tables.map {
       "\($0.name)(\($0.columns.map(\.name).joined(separator: ",")))"
     }
     let layout = FeedHash.text(tables.sorted().joined(separator: ";"))
     let part = asked.partition.map { " partition \($0)" } ?? ""
-    return "\(declaredMap.fingerprint) \(asked.fingerprint) \(layout)\(part)"
+    return
+      "\(declaredMap.fingerprint) \(asked.fingerprint) \(layout)\(part) reading \(Self.readingVersion)"
   }
 
   /// Makes sure, in the transaction, that what the feed was compared with still is the last one.

@@ -196,7 +196,7 @@ final class ObjectSink: ImportSink {
   func mayCommit(_ walker: DraftWalker<ObjectBackend>) -> Bool {
     guard walker.held.isEmpty else { return false }
     guard session.keepsRun else { return !walker.isWaiting }
-    return !walker.stages.all.contains { $0.isWaiting && $0.backend.layout.isExclusive($0.link) }
+    return !walker.stages.all.contains { $0.backend.layout.isExclusive($0.link) && $0.isWaiting }
   }
 
   /// Where only one object may have a target, the last writer gets it: nobody else may write in between.
@@ -222,7 +222,6 @@ final class ObjectSink: ImportSink {
     try backend?.others.tell()
     _ = try backend?.others.look()
     backend?.forgetAdopted()
-    for stage in walker.stages.all { stage.forgetAdopted() }
     let endedLists = Dictionary(grouping: try session.endedLists(), by: \.relationship)
     for stage in walker.stages.all {
       for list in endedLists[stage.name] ?? [] { stage.forgetEnded(of: list.owner) }

@@ -17,8 +17,9 @@ final class ImportWriting<Sink: ImportSink> {
   private let progress: (ImportProgress) -> Void
   private let start = ContinuousClock().now
   private let notices = NoticeLog()
-  /// What is to be told of stopped imports that this one ends, once it has committed anything.
-  private var endedRuns: [String] = []
+  /// What is to be told once this import has committed anything: of stopped ones that it ends, or that there are none to
+  /// go on with.
+  private var lateNotices: [String] = []
   private let retried = RetriedLines()
   private var commit: ImportMap.ImportOptions.Commit
   private var walker: DraftWalker<Sink.Backend>?
@@ -315,7 +316,7 @@ final class ImportWriting<Sink: ImportSink> {
       commit,
       by: preparation.ledgerName,
       behind: earlier,
-      &endedRuns
+      &lateNotices
     )
     if let earlier { try rejects.goOn(behind: earlier.state) }
     let ledger = earlier?.state.ledger
@@ -387,7 +388,8 @@ final class ImportWriting<Sink: ImportSink> {
     guard let earlier = try EarlierPart(session, of: preparation.declaredMap, preparation.asked)
     else {
       let reason = try EarlierPart.absence(session, of: makeLedgerEntry())
-      notices.add("there is nothing to resume: \(reason); all is imported")
+      // Of an import that is refused yet it would not be true.
+      lateNotices.append("there is nothing to resume: \(reason); all is imported")
       return nil
     }
     commit = .batch
@@ -464,8 +466,8 @@ final class ImportWriting<Sink: ImportSink> {
     try recording?.keep(entry)
     try session.commit()
     rejects?.didCommit()
-    for notice in endedRuns { notices.add(notice) }
-    endedRuns = []
+    for notice in lateNotices { notices.add(notice) }
+    lateNotices = []
     committed = entry.committed
     ledgerNumber = entry.id
     logger.debug("committed", metadata: ["records": "\(committed)"])

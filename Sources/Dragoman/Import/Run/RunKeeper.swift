@@ -62,6 +62,7 @@ final class RunKeeper {
         if let entry { try Self.giveUp(state, entry, session, &ended) }
         try session.dropRun(named: name)
       }
+      if !session.keepsSeveralRuns { try session.endForgottenRuns() }
     }
     guard commit == .batch else { return nil }
     try session.claimRun(earlier?.kept.name)

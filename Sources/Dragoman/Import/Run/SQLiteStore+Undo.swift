@@ -290,7 +290,11 @@ extension ImportSession {
       throw StoreError(
         .undo,
         "The last import, \(number), changed nothing that could be taken back.",
-        help: earlier?.id.map { "the last one that did is \($0): take it back by its number" },
+        help: earlier?.id.map {
+          effective.contains($0)
+            ? "the last one that did is \($0): take it back by its number"
+            : "nothing is kept of \($0) either, the last one that did"
+        },
         path: path
       )
     }

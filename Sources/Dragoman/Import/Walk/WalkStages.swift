@@ -107,7 +107,7 @@ final class WalkStages<Backend: DraftBackend> {
   ) throws {
     let waiting = all.filter { stage in
       let target = stage.plan.link.destination
-      return stage.plan.mayEndEarly && stage.isWaiting
+      return stage.plan.mayEndEarly
         && (entity.family.contains(target) || entity.lineage.contains(target))
     }
     guard !waiting.isEmpty, let key = key() else { return }

@@ -38,7 +38,7 @@ public struct Map: Sendable, Adjustable {
   ///   - format: How values are written.
   ///   - convert: Gives the stored value of a foreign value that is neither missing nor null; what it
   ///     throws makes the value invalid.
-  ///   - export: Gives the value of an output record.
+  ///   - export: Gives the value of an output record of a stored value that is not null.
   public init(
     _ foreign: String,
     to local: String,

@@ -7,7 +7,11 @@ import DragomanGraph
 /// with it; it cannot save (`ContextError.Code.importing`).
 public typealias PostImportHook = @Sendable (ForeignRecord, ManagedObject) throws -> Void
 
-/// Runs once for each object that is exported, last of all, and may change the output record.
+/// Runs once for each record that is written of an object, last of all, and may change it.
+///
+/// Nested records have had theirs by then, also those that give no more of their object than its key. A to-one's target
+/// whose members stand among those of its owner (`from: "."`) has no record of its own. Of an export that masks or leaves
+/// out values it is the hook's to do so with what it adds.
 public typealias PostExportHook = @Sendable (ManagedObject, inout ForeignRecord) throws -> Void
 
 extension ImportCode {

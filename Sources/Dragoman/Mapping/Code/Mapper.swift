@@ -42,7 +42,7 @@ public struct Mapper: Sendable, Adjustable {
     set { code.postImport = newValue }
   }
 
-  /// Runs after each object that was exported, with the object and its record; nil, the default: none.
+  /// Runs after each record that was written of an object, nested ones too, with both; nil, the default: none.
   public var postExport: PostExportHook? {
     get { code.postExport }
     set { code.postExport = newValue }

@@ -7,6 +7,8 @@ import DragomanGraph
 public typealias ImportClosure = @Sendable (ForeignValue) throws -> StoredValue
 
 /// Turns a stored value into the value of an output record.
+///
+/// It sees no nulls, which are written or left out as the export says; nor does it run for what is left out or masked.
 public typealias ExportClosure = @Sendable (StoredValue) throws -> ForeignValue
 
 /// Computes a stored value from the whole record (`compute` in map files).

@@ -21,6 +21,9 @@ public struct RelationshipMap: Sendable, Hashable, Adjustable {
   }
 
   /// Where one attribute of the target's key is taken from.
+  ///
+  /// In code, `["id": .path(ForeignPaths(json: [try ForeignPathParser(format: .json).parse("friends")]), split: nil)]`
+  /// as the `key` of a to-many reads `friends: [1, 2]`, which names people by their `id`.
   public enum KeyPart: Sendable, Hashable {
     /// A path in the record; `split` cuts a string into several keys.
     case path(ForeignPaths, split: String?)

@@ -131,7 +131,7 @@ extension StoredValue {
     case .integer(let value): String(value)
     case .real(let value): String(value)
     case .text(let value): value
-    case .blob(let bytes): "\(bytes.count) bytes"
+    case .blob(let bytes): MessageWords.count(bytes.count, "byte")
     }
   }
 }

@@ -31,9 +31,8 @@ final class FileSource: ByteSource {
         "There is no file \(printable(path)): its path holds U+0000, at which the system would end it."
       )
     }
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw Self.openError(path, errno) }
-    if let kind = Self.unsupportedKind(status.st_mode) {
+    guard let status = FileStatus(path) else { throw Self.openError(path, errno) }
+    if let kind = Self.unsupportedKind(status.kind) {
       throw ReadError(.unsupported, "\(path) is \(kind), which cannot be read as a feed.")
     }
     if FileHead.isDatabase(path), let other = OtherFormat(FileHead.databaseMagic) {
@@ -56,13 +55,13 @@ final class FileSource: ByteSource {
   }
 
   /// What a file that cannot be a feed is; nil for the kinds that can be read.
-  private static func unsupportedKind(_ mode: mode_t) -> String? {
-    switch mode & S_IFMT {
-    case S_IFREG, S_IFIFO: nil
-    case S_IFDIR: "a directory"
-    case S_IFCHR, S_IFBLK: "a device"
-    case S_IFSOCK: "a socket"
-    default: "no regular file"
+  private static func unsupportedKind(_ kind: FileStatus.Kind) -> String? {
+    switch kind {
+    case .regular, .pipe: nil
+    case .folder: "a directory"
+    case .characterDevice, .blockDevice: "a device"
+    case .socket: "a socket"
+    case .other: "no regular file"
     }
   }
 

@@ -11,7 +11,7 @@ struct FileWatch {
   typealias Growth = () throws(ReadError) -> Void
 
   /// Nil: it is no regular file, or its end was come to.
-  private var status: stat?
+  private var status: FileStatus?
   private let growth: Growth?
 
   /// Begins to watch.
@@ -21,21 +21,19 @@ struct FileWatch {
   ///   - growth: What is asked where it has grown; nil: it may.
   init(_ descriptor: CInt, _ growth: Growth?) {
     self.growth = growth
-    var status = stat()
-    let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    self.status = isFile ? status : nil
+    let status = FileStatus(descriptor: descriptor)
+    self.status = status?.kind == .regular ? status : nil
   }
 
   /// Compares the file with the one that was opened, once.
   ///
   /// - Throws: `.changed`; what a growth is refused with.
   mutating func checkEnd(of descriptor: CInt, name: String) throws(ReadError) {
-    var now = stat()
-    guard let before = status, fstat(descriptor, &now) == 0 else { return }
+    guard let before = status, let now = FileStatus(descriptor: descriptor) else { return }
     status = nil
-    if now.st_size > before.st_size {
+    if now.byteCount > before.byteCount {
       try growth?()
-    } else if now.st_size < before.st_size || !Self.isSame(now, before) {
+    } else if now.byteCount < before.byteCount || now.modified != before.modified {
       throw Self.changed(name)
     }
   }
@@ -47,10 +45,5 @@ struct FileWatch {
       "\(name) was changed by another program while it was read.",
       help: "import it when it is whole; who writes a feed gives it its name when it is"
     )
-  }
-
-  private static func isSame(_ one: stat, _ other: stat) -> Bool {
-    let (time, before) = (one.modified, other.modified)
-    return time.tv_sec == before.tv_sec && time.tv_nsec == before.tv_nsec
   }
 }

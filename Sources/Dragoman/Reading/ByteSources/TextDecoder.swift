@@ -89,6 +89,30 @@ final class TextDecoder: ByteSource {
     return count
   }
 
+  /// Appends the text of bytes in memory, as UTF-8; where it is faulty, what stands before that.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes, without a mark.
+  ///   - encoding: Their encoding.
+  ///   - name: The name of the input for messages.
+  ///   - text: Gets the text.
+  /// - Throws: `.encoding` for an encoding that is not known, and for bytes that are no text.
+  static func append(
+    _ bytes: [UInt8],
+    as encoding: String,
+    name: String = "memory",
+    to text: inout [UInt8]
+  ) throws(ReadError) {
+    let decoder = try TextDecoder(MemorySource(bytes, name: name), encoding: encoding)
+    let room = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 1)
+    defer { room.deallocate() }
+    while true {
+      let count = try decoder.read(into: room)
+      if count == 0 { return }
+      text += room[..<count]
+    }
+  }
+
   private func fill() throws(ReadError) {
     let rest = end - start
     bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[start..<end]))

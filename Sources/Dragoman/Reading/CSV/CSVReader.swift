@@ -9,7 +9,8 @@ import CSimdJSON
 final class CSVReader: RecordReader {
   private var window: SourceWindow
   private var scanner: CSVScanner
-  private let separator: UInt8
+  private var separator: UInt8
+  private let isDeclared: Bool
   private var recordCount = 0
   private var isAtStart = true
   private var isAtEnd = false
@@ -23,14 +24,22 @@ final class CSVReader: RecordReader {
   private var doubled: [UInt32] = []
 
   /// Makes a reader of rows whose cells are divided by one byte.
+  ///
+  /// - Parameters:
+  ///   - source: The text.
+  ///   - separator: The byte.
+  ///   - isDeclared: Whether the map says so: what a first line `sep=;` says counts for nothing then.
+  ///   - limit: How large a row may be.
   init(
     source: any ByteSource,
     separator: UInt8 = UInt8(ascii: ","),
+    isDeclared: Bool = false,
     limit: RecordLimit = .standard
   ) {
     window = SourceWindow(source: source, limit: limit)
     scanner = CSVScanner(separator: separator)
     self.separator = separator
+    self.isDeclared = isDeclared
   }
 
   var consumedByteCount: Int { window.source.consumedByteCount }
@@ -45,6 +54,13 @@ final class CSVReader: RecordReader {
       isAtStart = false
       try window.skipByteOrderMark(batch)
       guard try nextRow(batch) else { throw empty(batch) }
+      let line = batch.source[scanner.start..<scanner.end]
+      if let stated = Self.separator(statedBy: line) {
+        if !isDeclared { separator = stated }
+        window.position = scanner.next
+        scanner = CSVScanner(separator: separator)
+        guard try nextRow(batch) else { throw empty(batch) }
+      }
       try readHeader(batch)
     }
     guard let header else { return false }
@@ -109,6 +125,17 @@ final class CSVReader: RecordReader {
   }
 
   // MARK: - The header
+
+  /// The separator that a line above the header states, as spreadsheets write it: `sep=;`; nil: it is no such line.
+  static func separator(statedBy line: some Collection<UInt8>) -> UInt8? {
+    var text = Array(line.prefix(8))
+    let quote = UInt8(ascii: "\"")
+    if text.count == 7, text.first == quote, text.last == quote { text = Array(text[1..<6]) }
+    guard text.count == 5, let byte = text.last, byte < 0x80, byte != quote, !ASCII.isLetter(byte),
+      !ASCII.isDigit(byte), String(decoding: text.dropLast(), as: UTF8.self).lowercased() == "sep="
+    else { return nil }
+    return byte
+  }
 
   private func readHeader(_ batch: RecordBatch) throws(ReadError) {
     let place = batch.origin(at: UInt32(scanner.start), record: nil)

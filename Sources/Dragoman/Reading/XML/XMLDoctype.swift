@@ -7,7 +7,8 @@ enum XMLDoctype {
   /// Finds the declaration in front of the root element.
   ///
   /// - Parameter document: The document from its first byte on, as far as it was parsed without fault.
-  /// - Returns: Its text; nil where there is none, or a longer one, or where it declares no attributes and no entities.
+  /// - Returns: Its text; empty where it is longer, and nil where there is none, or where it declares no attributes and no
+  ///   entities.
   static func text(in document: UnsafeRawBufferPointer) -> [UInt8]? {
     var place = document.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     while place < document.count, !starts(document, at: place, with: "<!DOCTYPE") {
@@ -19,13 +20,12 @@ enum XMLDoctype {
         place += 1
       }
     }
-    guard let end = endOfDeclaration(document, at: place), end - place <= maximumByteCount else {
-      return nil
-    }
+    guard let end = endOfDeclaration(document, at: place) else { return nil }
     let declares = (place..<end).contains {
       starts(document, at: $0, with: "<!ATTLIST") || starts(document, at: $0, with: "<!ENTITY")
     }
-    return declares ? Array(document[place..<end]) : nil
+    guard declares else { return nil }
+    return end - place > maximumByteCount ? [] : Array(document[place..<end])
   }
 
   private static func endOfDeclaration(

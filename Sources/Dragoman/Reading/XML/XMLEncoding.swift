@@ -89,15 +89,13 @@ struct XMLEncoding {
   }
 
   private static func decodedEBCDIC(_ text: ArraySlice<UInt8>) -> [UInt8] {
-    let decoded = UnsafeMutableRawBufferPointer.allocate(byteCount: 4 * text.count, alignment: 1)
-    defer { decoded.deallocate() }
+    var decoded: [UInt8] = []
     do throws(ReadError) {
-      let decoder = try TextDecoder(MemorySource(Array(text)), encoding: ebcdic)
-      return Array(decoded[..<(try decoder.read(into: decoded))])
+      try TextDecoder.append(Array(text), as: ebcdic, to: &decoded)
     } catch {
       // Without its declaration the document is read as plain EBCDIC, and fails there with a place.
-      return []
     }
+    return decoded
   }
 
   /// The encoding that the XML declaration names; nil where there is none.

@@ -85,7 +85,7 @@ struct CopyCommand: ParsableCommand {
       ) { table, count in
         if let signal = signals.received { throw Stop(signal: signal) }
         if showsProgress {
-          Messages.redraw("\(VisibleText.of(table)): \(Figures.grouped(count)) rows")
+          Messages.redraw("\(VisibleText.of(table)): \(Figures.count(count, "row"))")
         }
       }
     } catch let stop as Stop {

@@ -32,9 +32,9 @@ struct CopyReport {
     }
     if copy.pendingCount > 0 {
       text +=
-        "  \(Figures.count(copy.pendingCount, "reference", "references")) waiting for a target\n"
+        "  \(Figures.count(copy.pendingCount, "reference")) waiting for a target\n"
     }
-    text += "  \(Figures.count(copy.importCount, "import", "imports")) in the history\n"
+    text += "  \(Figures.count(copy.importCount, "import")) in the history\n"
     for name in copy.leftBehind {
       text +=
         "note: links of \(VisibleText.of(name)) stay behind: they lead to what was not copied\n"

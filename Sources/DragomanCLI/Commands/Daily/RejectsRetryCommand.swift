@@ -49,16 +49,8 @@ struct RejectsRetryCommand: AsyncParsableCommand {
   )
   var maxRejects: Int?
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      Fail where records that wait for objects that have not come (onUnresolved: reject) take more \
-      megabytes of memory (default: 1024).
-      """,
-      valueName: "mb"
-    )
-  )
-  var maxWaitingSize: Int?
+  @OptionGroup
+  var waiting: WaitingBound
 
   @Flag(help: "Do everything and keep nothing: neither the database nor the file is changed.")
   var dryRun = false
@@ -71,9 +63,6 @@ struct RejectsRetryCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let maxRejects, maxRejects < 0 { throw ValidationError("--max-rejects must be 0 or more.") }
-    if let maxWaitingSize, !(1...1_048_576).contains(maxWaitingSize) {
-      throw ValidationError("--max-waiting-size must be 1 to 1048576.")
-    }
   }
 
   mutating func run() async throws {
@@ -84,7 +73,7 @@ struct RejectsRetryCommand: AsyncParsableCommand {
       mode: mode,
       options: .init(
         maximumRejects: maxRejects,
-        maximumWaitingByteCount: maxWaitingSize.map { $0 << 20 }
+        maximumWaitingByteCount: waiting.byteCount
       ),
       isDryRun: dryRun
     )

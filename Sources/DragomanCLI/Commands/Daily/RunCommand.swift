@@ -1,6 +1,7 @@
 import ArgumentParser
 import Dragoman
 import DragomanGraph
+import DragomanPostgreSQL
 import Foundation
 
 /// `dragoman run NAME…`: imports the feeds that `dragoman.yaml` names.
@@ -72,49 +73,96 @@ struct RunCommand: AsyncParsableCommand {
       throw ToolError.noSettings
     }
     let feeds = try feeds(of: settings)
+    for feed in feeds { try settings.checkName(of: feed) }
     if !quiet { for note in notes(on: feeds, settings) { Messages.print("note: \(note)\n") } }
+    let place = Place(enteringFolderOf: settings)
     let begun = BegunRejects()
-    var status: Int32 = 0
-    for (number, feed) in feeds.enumerated() {
-      let rest = feeds[(number + 1)...]
-      // A feed may have been done when it was to stop.
-      if let signal = SignalWatch.received {
-        tellSkipped(feeds[number...])
-        throw ExitCode(128 + signal)
-      }
-      do {
-        // Each feed has a document of its own.
-        OutputBuffer.hasPrinted.store(false, ordering: .relaxed)
-        let (path, origin) = try database.choice(in: settings, own: feed.options.database)
-        if !quiet {
-          let note = origin.map { " (by \($0))" } ?? ""
-          Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
-        }
-        var command = try ImportCommand.parse(try arguments(of: feed, in: settings, path))
+    var rest = feeds[...]
+    var hasRejects = false
+    do {
+      while let feed = rest.first {
+        // A feed may have been done when it was to stop.
+        if let signal = SignalWatch.received { throw ExitCode(128 + signal) }
+        rest = rest.dropFirst()
         // What one feed left in a file the next one does not throw away.
-        try await BegunRejects.$current.withValue(begun) { try await command.run() }
-      } catch let code as ExitCode where code.rawValue == ToolError.ExitStatus.someRejected.rawValue
-      {
-        status = code.rawValue
-      } catch let code as ExitCode {
-        tellSkipped(rest)
-        throw code
-      } catch {
-        guard var known = (error as? ToolError) ?? ToolError(error) else {
-          tellSkipped(rest)
-          throw error
+        let isWhole = try await BegunRejects.$current.withValue(begun) {
+          try await run(feed, settings, place)
         }
-        known.feed = feed.name
-        // The message is on standard error in any case.
-        if json, !OutputBuffer.hasPrinted.load(ordering: .relaxed) {
-          try? OutputBuffer.print(known.document)
-        }
-        let status = known.tell()
-        tellSkipped(rest)
-        throw ExitCode(status)
+        if !isWhole { hasRejects = true }
       }
+    } catch {
+      tellSkipped(rest)
+      throw error
     }
-    if status != 0 { throw ExitCode(status) }
+    if hasRejects { throw ExitCode(ToolError.ExitStatus.someRejected.rawValue) }
+  }
+
+  /// Imports a feed.
+  ///
+  /// - Returns: Whether none of its records was rejected.
+  /// - Throws: `ExitCode` where it failed, and that was told.
+  private func run(
+    _ feed: ToolSettings.Feed,
+    _ settings: ToolSettings,
+    _ place: Place
+  ) async throws -> Bool {
+    // Each feed has a document of its own.
+    OutputBuffer.hasPrinted.store(false, ordering: .relaxed)
+    do {
+      let (path, origin) = try database.choice(in: settings, own: feed.options.database)
+      if !quiet {
+        let note = origin.map { " (by \($0))" } ?? ""
+        Messages.print("\(feed.name) -> \(DatabaseOptions.shown(path))\(note)\n")
+      }
+      let inner =
+        origin == settings.file
+        ? try database.choice(in: place.settings, own: feed.options.database).path
+        : place.path(ofOuter: path)
+      var command = try ImportCommand.parse(
+        try arguments(of: feed, in: place.settings, inner)
+      )
+      try await command.run()
+      return true
+    } catch let code as ExitCode {
+      guard code.rawValue == ToolError.ExitStatus.someRejected.rawValue else { throw code }
+      return false
+    } catch {
+      guard var known = (error as? ToolError) ?? ToolError(error) else { throw error }
+      known.feed = feed.name
+      // The message is on standard error in any case.
+      if json, !OutputBuffer.hasPrinted.load(ordering: .relaxed) {
+        try? OutputBuffer.print(known.document)
+      }
+      throw ExitCode(known.tell())
+    }
+  }
+
+  /// The folder of the settings, where feeds are run: files have the same names there from wherever that is asked
+  /// for, and those may be part of keys (`$file`).
+  private struct Place {
+    /// The settings as they are seen from there.
+    let settings: ToolSettings
+    /// Where the tool was started.
+    private let outerFolder: String
+
+    /// Makes it the working directory.
+    init(enteringFolderOf settings: ToolSettings) {
+      var inner = settings
+      outerFolder = FileManager.default.currentDirectoryPath
+      if !settings.folder.isEmpty,
+        FileManager.default.changeCurrentDirectoryPath(settings.folder)
+      {
+        inner.folder = ""
+      }
+      self.settings = inner
+    }
+
+    /// A database that was named where the tool was started.
+    func path(ofOuter path: String) -> String {
+      let isSame = outerFolder == FileManager.default.currentDirectoryPath
+      let isWhole = isSame || path.utf8.first == UInt8(ascii: "/") || PostgreSQLServer.isURL(path)
+      return isWhole ? path : FilePath.file(path, in: outerFolder)
+    }
   }
 
   /// Tells of the feeds that one before them keeps from being run, behind the reason, which is what the command ends
@@ -135,57 +183,6 @@ struct RunCommand: AsyncParsableCommand {
     let v = 1
   }
 
-  // MARK: - Several feeds of one database
-
-  /// What is to be known of feeds of one database before they are run.
-  private func notes(on feeds: [ToolSettings.Feed], _ settings: ToolSettings) -> [String] {
-    var databases: [String: String] = [:]
-    var pruning: [Pruned: [String]] = [:]
-    var isShared = false
-    for feed in feeds {
-      // What is wrong with it is told when its turn comes.
-      guard
-        let path = try? database.choice(in: settings, own: feed.options.database).path
-      else { continue }
-      let place = ToolSettings.place(of: path)
-      isShared = isShared || databases[place] != nil
-      databases[place] = databases[place] ?? path
-      guard prunes(feed, settings), let arguments = try? arguments(of: feed, in: settings, path),
-        let command = try? ImportCommand.parse(arguments)
-      else { continue }
-      for entity in command.prunedEntities {
-        let pruned = Pruned(place: place, entity: entity)
-        // A feed may be named twice.
-        guard pruning[pruned]?.contains(feed.name) != true else { continue }
-        pruning[pruned, default: []].append(feed.name)
-      }
-    }
-    var notes: [String] = []
-    for (pruned, names) in pruning.sorted(by: { $0.key < $1.key }) where names.count > 1 {
-      let list = names.dropLast().joined(separator: ", ") + " and \(names.last ?? "")"
-      let (all, others) =
-        names.count == 2 ? ("both", "the other brings") : ("all", "the others bring")
-      let path = DatabaseOptions.shown(databases[pruned.place] ?? "")
-      notes.append(
-        "\(list) \(all) prune \(pruned.entity) in \(path): each deletes what only \(others)"
-      )
-    }
-    if dryRun, isShared {
-      notes.append("each feed is tried by itself, without what those before it would bring")
-    }
-    return notes
-  }
-
-  /// An entity of a database.
-  private struct Pruned: Hashable, Comparable {
-    let place: String
-    let entity: String
-
-    static func < (one: Pruned, other: Pruned) -> Bool {
-      (one.place, one.entity) < (other.place, other.entity)
-    }
-  }
-
   /// The feeds that are meant.
   private func feeds(of settings: ToolSettings) throws -> [ToolSettings.Feed] {
     let known = settings.feeds.map(\.name)
@@ -200,7 +197,7 @@ struct RunCommand: AsyncParsableCommand {
   }
 
   /// The command line that imports a feed.
-  private func arguments(
+  func arguments(
     of feed: ToolSettings.Feed,
     in settings: ToolSettings,
     _ database: String
@@ -248,7 +245,8 @@ struct RunCommand: AsyncParsableCommand {
     ])
   }
 
-  private func prunes(_ feed: ToolSettings.Feed, _ settings: ToolSettings) -> Bool {
+  /// Whether a feed deletes what it does not have.
+  func prunes(_ feed: ToolSettings.Feed, _ settings: ToolSettings) -> Bool {
     feed.options.prunes ?? settings.defaults.prunes ?? false
   }
 }

@@ -33,9 +33,8 @@ struct CoverageText {
     to output: OutputBuffer,
     _ columnCount: Int?
   ) throws(OutputError) {
-    let count = entity.objectCount
     try output.write(
-      "\(VisibleText.of(entity.name)): \(count) \(count == 1 ? "object" : "objects")\n"
+      "\(VisibleText.of(entity.name)): \(Figures.count(entity.objectCount, "object"))\n"
     )
     var table = TableRowWriter(Self.columns, to: output, columnCount: columnCount)
     for attribute in entity.attributes { try table.write(Self.row(attribute)) }

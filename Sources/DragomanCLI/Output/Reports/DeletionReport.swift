@@ -61,11 +61,7 @@ struct DeletionReport {
   }
 
   private var total: String {
-    Self.objects(deletion.matchedCount + deletion.cascadedCount)
-  }
-
-  static func objects(_ count: Int) -> String {
-    "\(Figures.grouped(count)) \(count == 1 ? "object" : "objects")"
+    Figures.count(deletion.matchedCount + deletion.cascadedCount, "object")
   }
 
   /// A line an entity: those that match, and those that go with them.

@@ -45,6 +45,8 @@ struct ImportReportJSON: Encodable {
     let values: [FeedDrift.ValueKind]
     let valuesBefore: [FeedDrift.ValueKind]
     let attribute: String?
+    let namespaces: String?
+    let obstacle: FeedDrift.Obstacle?
   }
 
   private struct Unmatched: Encodable {
@@ -135,7 +137,9 @@ struct ImportReportJSON: Encodable {
             count: change.count,
             values: change.values,
             valuesBefore: change.valuesBefore,
-            attribute: change.attribute
+            attribute: change.attribute,
+            namespaces: change.namespaces,
+            obstacle: change.obstacle
           )
         }
       )

@@ -60,6 +60,7 @@ struct ImportReportText {
     return drift.changes.filter { $0.rule != .discard && $0.rule != .freeze }.map { change in
       "note: since import \(run): \(change.message(isKept: isKept))\n"
         + (change.attribute.map { "  map      \($0)\n" } ?? "")
+        + (change.namespaces.map { "  source   \($0)\n" } ?? "")
     }.joined()
   }
 
@@ -98,8 +99,7 @@ struct ImportReportText {
     let seconds = Figures.seconds(report.duration)
     let rate = Double(report.counts.read) / max(seconds, 0.000_001)
     let what = report.isDryRun ? "Tried" : "Read"
-    let records = report.counts.read == 1 ? "record" : "records"
-    return "\(what) \(Figures.grouped(report.counts.read)) \(records)"
+    return "\(what) \(Figures.count(report.counts.read, "record"))"
       + " (\(Figures.bytes(report.byteCount))) from \(inputs.map { WebText.shown($0) }.joined(separator: ", "))"
       + " in \(Figures.decimals(seconds, 2)) s, \(Figures.grouped(Int(rate)))/s\n"
   }

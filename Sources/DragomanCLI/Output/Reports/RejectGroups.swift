@@ -68,27 +68,27 @@ struct RejectGroups {
   /// Writes a table, and the number of all.
   func write(to output: OutputBuffer, columnCount: Int?) throws {
     if !groups.isEmpty {
-      let attributes: [Attribute] = [
-        Attribute(name: "count", type: .int64), Attribute(name: "code"), Attribute(name: "of"),
-        Attribute(name: "first"), Attribute(name: "message"),
-      ]
+      let hasSources = Set(groups.map(\.source)).count > 1
+      let attributes =
+        [Attribute(name: "count", type: .int64), Attribute(name: "code"), Attribute(name: "of")]
+        + (hasSources ? [Attribute(name: "source")] : [])
+        + [Attribute(name: "first"), Attribute(name: "message")]
       var table = TableRowWriter(
         attributes,
         to: output,
         columnCount: columnCount,
         isStyled: TextStyle.isShown(on: STDOUT_FILENO)
       )
-      for group in groups { try table.write(Self.row(group)) }
+      for group in groups { try table.write(Self.row(group, hasSources: hasSources)) }
       try table.finish()
     }
-    try output.write("\(file): \(Figures.grouped(count)) \(count == 1 ? "reject" : "rejects")\n")
+    try output.write("\(file): \(Figures.count(count, "reject"))\n")
   }
 
-  private static func row(_ group: Group) -> [StoredValue] {
+  private static func row(_ group: Group, hasSources: Bool) -> [StoredValue] {
     let subject = group.attribute.map { "\(group.entity).\($0)" } ?? group.entity
-    return [
-      .integer(Int64(group.count)), .text(group.code), .text(subject),
-      .text("\(group.file):\(group.line)"), .text(group.message),
-    ]
+    let source = hasSources ? [group.source.map { StoredValue.text($0) } ?? .null] : []
+    return [.integer(Int64(group.count)), .text(group.code), .text(subject)] + source
+      + [.text("\(group.file):\(group.line)"), .text(group.message)]
   }
 }

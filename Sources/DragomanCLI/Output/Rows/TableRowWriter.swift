@@ -53,7 +53,7 @@ struct TableRowWriter: RowWriter {
     if widths == nil { try start() }
     let hidden = attributes[shownCount...].map { VisibleText.of($0.name) }
     guard let columnCount, !hidden.isEmpty else { return }
-    let count = hidden.count == 1 ? "1 more column" : "\(hidden.count) more columns"
+    let count = Figures.count(hidden.count, "more column")
     let text = "… \(count): \(hidden.joined(separator: ", "))"
     try output.write(DisplayWidth.truncate(text, to: columnCount) + "\n")
   }

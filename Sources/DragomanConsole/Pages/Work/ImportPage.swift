@@ -8,6 +8,13 @@ struct ImportPage {
     let number: String
     let name: String
     let isFaulty: Bool
+    let isChosen: Bool
+  }
+
+  private struct Mode {
+    let name: String
+    let title: String
+    let isChosen: Bool
   }
 
   private struct JobRow {
@@ -25,10 +32,32 @@ struct ImportPage {
     let hasJobs: Bool
     let csrf: String
     let limit: String
+    let path: String
+    let source: String
+    let modes: [Mode]
+    let isOpen: Bool
+    let fault: FaultView?
   }
 
+  private static let modes = [
+    ("", "as the map says"), ("upsert", "are updated"), ("insert", "reject the record"),
+    ("ignore", "are left alone"), ("replace", "get exactly the record's values"),
+  ]
+
   /// The form.
-  static func answer(_ sources: PageSources, limit: Int) -> PageAnswer {
+  ///
+  /// - Parameters:
+  ///   - sources: What the page reads.
+  ///   - limit: How many bytes a file may have.
+  ///   - form: What was sent and could not be begun, which is not lost; nil: nothing.
+  ///   - fault: Why.
+  /// - Returns: The page.
+  static func answer(
+    _ sources: PageSources,
+    limit: Int,
+    form: ConsoleForm? = nil,
+    fault: ConsoleError? = nil
+  ) -> PageAnswer {
     let maps = sources.maps.items
     let jobs = sources.jobs.jobs
     let canImport = sources.allowsWriting && !maps.isEmpty
@@ -42,7 +71,12 @@ struct ImportPage {
           : ConsoleWords.onlyShows,
         maps: maps.map { item in
           let isFaulty = if case .failure = item.map { true } else { false }
-          return Choice(number: String(item.number), name: item.name, isFaulty: isFaulty)
+          return Choice(
+            number: String(item.number),
+            name: item.name,
+            isFaulty: isFaulty,
+            isChosen: form?["map"] == String(item.number)
+          )
         },
         jobs: jobs.map {
           JobRow(
@@ -54,7 +88,12 @@ struct ImportPage {
         },
         hasJobs: !jobs.isEmpty,
         csrf: sources.formToken,
-        limit: "\(limit >> 20) MB"
+        limit: "\(limit >> 20) MB",
+        path: form?["path"] ?? "",
+        source: form?["source"] ?? "",
+        modes: modes.map { Mode(name: $0.0, title: $0.1, isChosen: form?["mode"] == $0.0) },
+        isOpen: form.map { !$0["source"].isEmpty || !$0["mode"].isEmpty } ?? false,
+        fault: fault.map(FaultView.init)
       ),
       json: [
         "v": 1, "allowed": .bool(canImport),
@@ -83,9 +122,8 @@ struct ImportPage {
       }
       input = .opened(feed, name: plainName(file.name))
     } else if !path.isEmpty {
-      var status = stat()
       // What is no file may have no end.
-      guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      guard FileStatus(path)?.kind == .regular,
         FileManager.default.isReadableFile(atPath: path)
       else {
         throw ConsoleError(
@@ -106,7 +144,7 @@ struct ImportPage {
         source: form["source"].trimmingCharacters(in: .whitespaces),
         mode: mode,
         folder: folder,
-        database: sources.database.path
+        database: sources.database
       )
     }
     job.check()

@@ -207,6 +207,7 @@ struct JobPage {
       "phase": .string(state.phase.rawValue), "status": JSONValue(state.report?.status.rawValue),
       "read": JSONValue(counts.read), "inserted": JSONValue(counts.inserted),
       "updated": JSONValue(counts.updated), "unchanged": JSONValue(counts.unchanged),
+      "deleted": JSONValue(counts.deleted), "skipped": JSONValue(counts.skipped),
       "rejected": JSONValue(counts.rejected),
       "import": state.kept?.id.map(JSONValue.integer) ?? .null,
       "changes": state.isCancelled

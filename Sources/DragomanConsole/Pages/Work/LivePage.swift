@@ -3,9 +3,16 @@ import DragomanGraph
 
 /// The first objects of a predicate and an order, as they change.
 struct LivePage {
+  private struct Heading {
+    let name: String
+    let isNumber: Bool
+  }
+
   private struct Row {
     let id: String
     let address: String
+    /// What its link is called.
+    let label: String
     let cells: [CellView]
   }
 
@@ -17,7 +24,7 @@ struct LivePage {
     let predicate: String
     let hasPredicate: Bool
     let count: String
-    let headings: [String]
+    let headings: [Heading]
     let rows: [Row]
     let events: String
   }
@@ -39,6 +46,7 @@ struct LivePage {
         Row(
           id: row.objectID.uri,
           address: ObjectLabel.address(of: row.objectID, in: row.entityName),
+          label: EntityPage.rowLabel(row.entityName, cells),
           cells: cells
         )
       )
@@ -46,15 +54,17 @@ struct LivePage {
     }
     let view = View(
       name: name,
-      address: WebText.address(["entities", name], query.pairs()),
-      profile: WebText.address(["entities", name, "profile"], query.pairs()),
-      live: WebText.address(["entities", name, "live"], query.pairs()),
+      address: query.address(of: name),
+      profile: query.address(of: name, "profile"),
+      live: query.address(of: name, "live"),
       predicate: query.predicate,
       hasPredicate: !query.predicate.isEmpty,
-      count: Figures.count(rows.count, "object"),
-      headings: table.shown.map(\.name),
+      count: count(rows.count, query),
+      headings: table.shown.map {
+        Heading(name: $0.name, isNumber: $0.attribute?.type.isNumeric ?? false)
+      },
       rows: rows,
-      events: WebText.address(["entities", name, "events"], query.pairs())
+      events: query.address(of: name, "events")
     )
     return PageAnswer(
       title: "\(name), live",
@@ -77,9 +87,9 @@ struct LivePage {
     var options = SQLiteStore.Options(isReadOnly: true, createsFile: false)
     options.shouldStop = { stop.isCancelled }
     let path = sources.database.path
-    let stamp = FileStamp(path)
+    let file = FileStatus(path)?.identity
     let store = try SQLiteStore(at: .file(path), options: options)
-    let (_, table, fetch) = try self.request(name, request, store)
+    let (query, table, fetch) = try self.request(name, request, store)
     let attributes = try store.attributes(of: fetch)
     return ConsoleResponse(
       type: "text/event-stream",
@@ -91,10 +101,13 @@ struct LivePage {
               for try await _ in results.events() {
                 let ids = results.snapshot.ids
                 let values = try await results.elements(of: ids)
-                let rows = ids.compactMap { id -> JSONValue? in
+                let rows = ids.compactMap { id in
                   values[id].map { row(id, table.cells($0, attributes).cells, name) }
                 }
-                let data: JSONValue = ["rows": .array(rows), "count": JSONValue(rows.count)]
+                let data: JSONValue = [
+                  "rows": .array(rows), "count": JSONValue(rows.count),
+                  "text": .string(count(rows.count, query)),
+                ]
                 continuation.yield("data: \(data.text)\n\n")
                 try await Task.sleep(for: .milliseconds(200))
               }
@@ -110,7 +123,7 @@ struct LivePage {
             continuation.finish()
           }
           let watch = Task {
-            while stamp == nil || stamp?.isOfSameFile(as: FileStamp(path)) == true {
+            while file == nil || FileStatus(path)?.identity == file {
               try await Task.sleep(for: .seconds(1))
             }
             continuation.finish()
@@ -132,16 +145,22 @@ struct LivePage {
   ) throws -> (EntityQuery, EntityTable, FetchRequest) {
     let shape = try EntityShape(name, in: store.model)
     let query = try EntityQuery(request)
-    let isJSON = request.path.last?.hasSuffix(".json") == true
-    let table = try EntityTable(shape, query.columns, in: store.model, isWhole: isJSON)
+    let table = try EntityTable(shape, query.columns, in: store.model, isWhole: request.wantsJSON)
     var fetch = try query.request(of: name, columns: table.fetched, in: store)
     fetch.limit = query.limit
     return (query, table, fetch)
   }
 
+  /// How many objects are shown: of a whole page nobody has counted how many follow.
+  private static func count(_ number: Int, _ query: EntityQuery) -> String {
+    let text = Figures.count(number, "object")
+    return number < query.limit ? text : "the first \(text)"
+  }
+
   private static func row(_ id: ObjectID, _ cells: [CellView], _ name: String) -> JSONValue {
     [
       "id": .string(id.uri), "address": .string(ObjectLabel.address(of: id, in: name)),
+      "label": .string(EntityPage.rowLabel(name, cells)),
       "cells": .array(
         cells.map { cell in
           [

@@ -18,7 +18,7 @@ struct RejectPage {
     let place: String
     let path: String?
     let before: String
-    let marked: String
+    let marked: String?
     let behind: String
     let record: String
     let canRetry: Bool
@@ -54,7 +54,9 @@ struct RejectPage {
     let reject = again ?? line.reject
     let own = try reject.record()
     let shown = reject.isSourceText ? own : pretty(own)
-    let (before, marked, behind) = marking(shown, reject)
+    // Source text cannot be spelled otherwise and mean the same.
+    let visible = reject.isSourceText ? VisibleText.keepingLines(shown) : shown
+    let (before, marked, behind) = RejectMark.parts(of: visible, reject)
     let maps = sources.maps.items.filter { if case .success = $0.map { true } else { false } }
     let view = View(
       code: reject.code,
@@ -135,10 +137,7 @@ struct RejectPage {
     else { throw ConsoleError(500, "There is no place for a temporary file.") }
     defer { try? FileManager.default.removeItem(atPath: copy) }
     let source = "\(line.reject.file), record \(line.reject.index + 1)"
-    let store = try SQLiteStore(
-      at: .file(sources.database.path),
-      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
-    )
+    let store = try sources.database.openToWrite()
     defer { try? store.close() }
     let report = try Waiting.result {
       // The copy is gone when somebody looks at the history.
@@ -176,7 +175,8 @@ struct RejectPage {
 
   // MARK: - The record as text
 
-  /// JSON with a member a line; numbers and strings stay as they are spelled.
+  /// JSON with a member a line; numbers stay as they are spelled, and strings, but for what is invisible or turns the
+  /// direction of reading: it stands by its number, as JSON can have it.
   static func pretty(_ json: String) -> String {
     var text = ""
     var depth = 0
@@ -185,7 +185,14 @@ struct RejectPage {
     let characters = Array(json.unicodeScalars)
     for (place, scalar) in characters.enumerated() {
       if isString {
-        text.unicodeScalars.append(scalar)
+        if scalar.isInvisible {
+          for unit in String(scalar).utf16 {
+            let digits = String(unit, radix: 16)
+            text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+          }
+        } else {
+          text.unicodeScalars.append(scalar)
+        }
         if isEscaped {
           isEscaped = false
         } else if scalar == "\\" {
@@ -218,35 +225,5 @@ struct RejectPage {
       }
     }
     return text
-  }
-
-  /// Splits a record at the offending value: behind the last step of its path, or wherever it stands.
-  static func marking(
-    _ record: String,
-    _ reject: RejectLine
-  ) -> (before: String, marked: String, behind: String) {
-    var start = record.startIndex
-    let step = reject.path?.split { "/.@".contains($0) }.last.map(String.init)
-    if let step, let key = record.range(of: "\"\(step)\"") ?? record.range(of: step) {
-      start = key.lowerBound
-      guard let value = reject.value, !value.isEmpty,
-        let place = record.range(of: value, range: key.upperBound..<record.endIndex)
-      else {
-        // The key with its line, where the value is not as it stands.
-        let end = record[key.upperBound...].firstIndex(of: "\n") ?? record.endIndex
-        return (String(record[..<start]), String(record[start..<end]), String(record[end...]))
-      }
-      return (
-        String(record[..<place.lowerBound]), String(record[place]),
-        String(record[place.upperBound...])
-      )
-    }
-    if let value = reject.value, !value.isEmpty, let place = record.range(of: value) {
-      return (
-        String(record[..<place.lowerBound]), String(record[place]),
-        String(record[place.upperBound...])
-      )
-    }
-    return (record, "", "")
   }
 }

@@ -72,10 +72,7 @@ struct UndoPage {
     isDryRun: Bool
   ) throws -> UndoReport {
     guard let id = Int64(number) else { throw ConsoleError(404, "There is no import \(number).") }
-    let store = try SQLiteStore(
-      at: .file(sources.database.path),
-      options: SQLiteStore.Options(createsFile: false, readsConcurrently: false)
-    )
+    let store = try sources.database.openToWrite()
     do {
       let report = try store.undoImport(id, isDryRun: isDryRun)
       try store.close()

@@ -20,7 +20,7 @@ struct ContextFetch {
     let isForeign = { (name: String) in entity.attributeSlot(named: name) == nil }
     usesRelationships =
       request.sortKeys.contains { isForeign($0.name) } || request.groupBy.contains(where: isForeign)
-      || request.filter?.usesRelationships(isForeign) ?? false
+      || request.filter?.looksFurther { !isForeign($0) } ?? false
     showsRelationships = request.columns?.contains { $0.path != "" && isForeign($0.path) } ?? false
   }
 
@@ -54,10 +54,29 @@ struct ContextFetch {
       if isStored { return try stored(resolved, returnsFaults: returnsFaults) }
       return try MemoryFetch(resolved).objects(of: subjects()).map(\.object)
     }
+    if let places = try unsavedByKey() {
+      let layers = context.layers.map { $0.rows(in: resolved.entity.tableIndex) }
+      let isPending = { (place: RowKey) in layers.contains { $0[place.key] != nil } }
+      return try merge(
+        places.filter(isPending),
+        returnsFaults: returnsFaults,
+        isPending: isPending
+      )
+    }
     let pending = context.pendingPlaces(in: resolved.entity.tableIndex)
     return try pending.isEmpty
       ? stored(resolved, returnsFaults: returnsFaults)
-      : merge(pending, returnsFaults: returnsFaults)
+      : merge(pending, returnsFaults: returnsFaults, isPending: pending.contains)
+  }
+
+  /// While records are imported: the unsaved objects with the unique key that the filter names; nil where it names none.
+  private func unsavedByKey() throws -> [RowKey]? {
+    guard let filter = resolved.filter else { return nil }
+    var values: [Int: StoredValue] = [:]
+    for (slot, value) in filter.fixedValues {
+      values[resolved.entity.attributeColumns[slot]] = value
+    }
+    return values.isEmpty ? nil : try context.finder.unsaved(resolved.entity, having: values)
   }
 
   /// Their ids.
@@ -153,17 +172,29 @@ struct ContextFetch {
   // MARK: - With unsaved changes
 
   /// Stored objects that are not changed, and changed ones that satisfy the filter, in order.
-  private func merge(_ pending: Set<RowKey>, returnsFaults: Bool) throws -> [ManagedObject] {
+  ///
+  /// - Parameters:
+  ///   - pending: The unsaved objects that may satisfy it.
+  ///   - returnsFaults: Whether stored ones are faults.
+  ///   - isPending: Whether a stored object has unsaved changes.
+  /// - Returns: The objects.
+  /// - Throws: What the store throws.
+  private func merge(
+    _ pending: some Collection<RowKey>,
+    returnsFaults: Bool,
+    isPending: (RowKey) -> Bool
+  ) throws -> [ManagedObject] {
     var wider = resolved
     wider.offset = 0
     wider.limit = resolved.limit.map { limit in
-      [resolved.offset, pending.count].reduce(limit) { sum, more in
+      // Of a unique key one row is stored, which may have changed.
+      [resolved.offset, pending.count, 1].reduce(limit) { sum, more in
         let (wider, isTooMuch) = sum.addingReportingOverflow(more)
         return isTooMuch ? .max : wider
       }
     }
     let unchanged = try stored(wider, returnsFaults: returnsFaults)
-      .filter { !pending.contains($0.place) }
+      .filter { !isPending($0.place) }
     let memory = MemoryFetch(resolved)
     var candidates: [ContextSubject] = []
     for place in pending {
@@ -233,23 +264,4 @@ struct ContextSubject: FilterSubject {
 
   var objectID: ObjectID { object.objectID }
   var entityIndex: Int { object.layout.index }
-}
-
-extension Filter {
-  /// Whether a name in the filter is no attribute.
-  fileprivate func usesRelationships(_ isForeign: (String) -> Bool) -> Bool {
-    switch self {
-    case .constant: false
-    case .and(let parts), .or(let parts):
-      parts.contains { $0.usesRelationships(isForeign) }
-    case .not(let part): part.usesRelationships(isForeign)
-    case .comparison(let comparison):
-      comparison.quantifier != .one
-        || [comparison.left, comparison.right].contains { operand in
-          if case .subquery = operand { return true }
-          guard case .path(let path) = operand else { return false }
-          return path.steps.count > 1 || path.steps.contains(where: isForeign)
-        }
-    }
-  }
 }

@@ -121,6 +121,30 @@ package struct KeyFinder {
     }
   }
 
+  /// The objects with unsaved changes that may have these values, by a unique key among them; nil where that is not known
+  /// without a look at all.
+  ///
+  /// - Parameters:
+  ///   - entity: The entity.
+  ///   - values: Values of attributes, by their columns.
+  /// - Returns: The objects.
+  /// - Throws: What reading the store throws.
+  func unsaved(_ entity: EntityLayout, having values: [Int: StoredValue]) throws -> [RowKey]? {
+    guard let index = context.importing.keys, !context.hasChangesAbove else { return nil }
+    for key in entity.uniqueKeys {
+      let columns = entity.columns(key)
+      let wanted = columns.compactMap { values[$0] }
+      guard wanted.count == columns.count, !wanted.isEmpty else { continue }
+      let parts = KeyIndex.Values(wanted)
+      let places = index.places(of: parts, columns, in: entity.tableIndex)
+      // The index knows whose key is unsaved, not what else is.
+      guard let stored = try stored(parts, wanted, columns, entity)?.place, !places.contains(stored)
+      else { return places }
+      return places + [stored]
+    }
+    return nil
+  }
+
   /// The object of an entity with these values of a unique key, as this context sees it; nil: none.
   ///
   /// One of another branch of the family is none, though no object may have its key beside it.

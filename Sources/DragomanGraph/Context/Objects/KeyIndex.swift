@@ -63,6 +63,14 @@ final class KeyIndex {
     return others[Clash(table: table, key: number, values: values)]?.first { $0 != other }
   }
 
+  /// All objects that have the values of a key.
+  func places(of values: Values, _ key: [Int], in table: Int) -> [RowKey] {
+    guard let number = columns[table].firstIndex(of: key),
+      let first = places[table][number][values]
+    else { return [] }
+    return [first] + (others[Clash(table: table, key: number, values: values)] ?? [])
+  }
+
   /// Remembers an object by its keys.
   func insert(_ place: RowKey, in context: ManagedObjectContext) {
     each(place, context) { table, number, values in

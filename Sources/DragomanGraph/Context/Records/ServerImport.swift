@@ -212,7 +212,7 @@ package final class ServerImport: ImportSession {
 
   package func isRunning(_ name: String, _ mark: RunMark?) throws(StoreError) -> Bool {
     guard let run = ServerRun(name) else { return false }
-    return try naming { try run.isRunning(session.connection) }
+    return try naming { try run.isRunning(session.connection) != false }
   }
 
   package func claimRun(_ name: String?) throws(StoreError) {

@@ -40,6 +40,31 @@ public indirect enum Filter: Sendable, Hashable {
 }
 
 extension Filter {
+  /// Whether it looks at more than attributes of the objects themselves.
+  ///
+  /// Code that joins conditions one by one makes a filter as deep as it is long: it is not gone through by recursion.
+  ///
+  /// - Parameter isAttribute: Whether a name is that of an attribute.
+  /// - Returns: Whether it does.
+  func looksFurther(than isAttribute: (String) -> Bool) -> Bool {
+    var rest = [self]
+    while let filter = rest.popLast() {
+      switch filter {
+      case .constant: break
+      case .and(let parts), .or(let parts): rest += parts
+      case .not(let part): rest.append(part)
+      case .comparison(let comparison):
+        if comparison.quantifier != .one { return true }
+        for operand in [comparison.left, comparison.right] {
+          if case .subquery = operand { return true }
+          guard case .path(let path) = operand else { continue }
+          if path.steps.count > 1 || !path.steps.allSatisfy(isAttribute) { return true }
+        }
+      }
+    }
+    return false
+  }
+
   /// One side of a comparison.
   public enum Operand: Sendable, Hashable {
     /// An attribute, or a path through relationships to one.

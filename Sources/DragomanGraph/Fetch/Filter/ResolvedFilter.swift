@@ -21,7 +21,32 @@ package indirect enum ResolvedFilter {
   }
 }
 
+extension ResolvedFilter {
+  /// The values that attributes have in every object which satisfies it, by their slots: of types whose equal values are
+  /// the same bytes.
+  var fixedValues: [(slot: Int, value: StoredValue)] {
+    switch self {
+    case .and(let parts): parts.flatMap(\.fixedValues)
+    case .comparison(let comparison): comparison.fixedValue.map { [$0] } ?? []
+    case .constant, .or, .not: []
+    }
+  }
+}
+
 extension ResolvedComparison {
+  fileprivate var fixedValue: (slot: Int, value: StoredValue)? {
+    guard quantifier == .one, options.isEmpty, case .path(let path) = left.source, path.level == 0,
+      path.hops.isEmpty, case .attribute(let slot) = path.end,
+      case .compares(.equalTo, let value) = test
+    else { return nil }
+    switch (left.attribute.type, value) {
+    case (.int16, .integer), (.int32, .integer), (.int64, .integer), (.string, .text),
+      (.uuid, .text):
+      return (slot, value)
+    default: return nil
+    }
+  }
+
   /// The other side, where that is no literal.
   fileprivate var right: ResolvedExpression? {
     if case .relates(_, let right) = test { right } else { nil }

@@ -208,7 +208,7 @@ public final class EntityWriter {
   }
 
   /// Whether the object that has the row's key is newer than the row; then it is noted.
-  private func isOlder(
+  func isOlder(
     _ row: UnsafeBufferPointer<RowValue>,
     _ arena: UnsafeRawPointer,
     _ prepared: Prepared

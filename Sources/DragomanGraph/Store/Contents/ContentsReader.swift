@@ -256,21 +256,29 @@ struct ContentsReader {
     )
     var entries = try rows.reversed().map(ImportLedgerEntry.init)
     // Who was killed could not say so.
-    if entries.contains(where: { $0.status == .running }), let stopped = try stoppedImport(),
-      let index = entries.firstIndex(where: { $0.id == stopped && $0.status == .running })
-    {
+    let running = entries.indices.filter { entries[$0].status == .running }
+    let owner = running.isEmpty ? nil : try keptOwner()
+    for index in running {
+      guard let run = entries[index].id, let mark = try mark(of: run, owner), !mark.isRunning else {
+        continue
+      }
       entries[index].status = .stopped
     }
     return entries
   }
 
-  /// The import that has kept how far it came, and does not run any more, as far as this machine knows; nil: none.
-  private func stoppedImport() throws -> Int64? {
+  /// Whose import it is: by what it has kept to be gone on with, or by what is recorded of it; nil: nothing tells.
+  private func mark(of run: Int64, _ owner: RunOwner?) throws -> RunMark? {
+    if let owner, owner.ledger == run { return owner.mark }
+    return try FileSQL(database: database, path: nil).recordedMark(of: run)
+  }
+
+  /// Who has kept how far an import came; nil: nobody.
+  private func keptOwner() throws -> RunOwner? {
     let table = "_dragoman_run"
     guard try database.hasTable(table),
-      let row = try Row.fetchOne(database, sql: "SELECT state FROM \(table)"),
-      let owner = try row.stored(0, of: table, as: String?.self).flatMap({ RunOwner($0) })
+      let row = try Row.fetchOne(database, sql: "SELECT state FROM \(table)")
     else { return nil }
-    return owner.mark.isRunning ? nil : owner.ledger
+    return try row.stored(0, of: table, as: String?.self).flatMap { RunOwner($0) }
   }
 }

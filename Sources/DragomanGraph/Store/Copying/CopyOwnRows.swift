@@ -53,7 +53,7 @@ struct CopyOwnRows {
     for layout: ModelLayout,
     leavingStopped leavesStopped: Bool
   ) throws -> [CopyOwnRows] {
-    let stopped = try checkRuns(of: source, leavesStopped)
+    try checkRuns(of: source, leavesStopped)
     let tables = Set(layout.tables.map { NameKey($0.name) })
     let links = Set(layout.links.map { NameKey("\(layout.entities[$0.owner].name).\($0.name)") })
     let hasContracts = try !source.tables(beginning: ContractTable.name).isEmpty
@@ -64,8 +64,7 @@ struct CopyOwnRows {
         switch table.name {
         case Table.keys.name where !isAmong(tables, row[0]): break
         case Table.pending.name where !isAmong(links, row[2]): break
-        case Table.imports.name where row[0].integer.map(stopped.contains) ?? false:
-          found.rows.append(Self.stopping(row))
+        case Table.imports.name: found.rows.append(Self.stopping(row))
         default: found.rows.append(row)
         }
       }
@@ -73,24 +72,22 @@ struct CopyOwnRows {
     }
   }
 
-  /// The row of an import that was stopped: what says so stays behind.
+  /// Where the status stands in a row of an import.
+  private static let status = ImportLedgerEntry.columns.firstIndex(of: "status")
+
+  /// The row of an import; one that is not at its end was stopped, as far as the copy knows.
   private static func stopping(_ row: [StoredValue]) -> [StoredValue] {
+    guard let status, row[status] == .text(ImportLedgerEntry.Status.running.rawValue) else {
+      return row
+    }
     var row = row
-    guard let place = ImportLedgerEntry.columns.firstIndex(of: "status"),
-      row[place] == .text(ImportLedgerEntry.Status.running.rawValue)
-    else { return row }
-    row[place] = .text(ImportLedgerEntry.Status.stopped.rawValue)
+    row[status] = .text(ImportLedgerEntry.Status.stopped.rawValue)
     return row
   }
 
-  /// Refuses to copy beside imports in batches that are not at their end.
-  ///
-  /// - Returns: The numbers of those that were stopped, and stay behind.
-  private static func checkRuns(
-    of source: some CopyRows,
-    _ leavesStopped: Bool
-  ) throws -> Set<Int64> {
-    var stopped: Set<Int64> = []
+  /// Refuses to copy beside imports in batches that are not at their end, but for those that were stopped where they are
+  /// to be left.
+  private static func checkRuns(of source: some CopyRows, _ leavesStopped: Bool) throws {
     for name in try source.tables(beginning: ServerRun.prefix)
     where name == ServerRun.prefix || ServerRun(name) != nil {
       var state: String?
@@ -106,10 +103,7 @@ struct CopyOwnRows {
           path: source.name
         )
       }
-      if leavesStopped {
-        if let owner = RunOwner(state) { stopped.insert(owner.ledger) }
-        continue
-      }
+      if leavesStopped { continue }
       throw StoreError(
         .busy,
         "There \(run) was stopped between two batches, or waits for other partitions: references wait in what"
@@ -119,7 +113,6 @@ struct CopyOwnRows {
         path: source.name
       )
     }
-    return stopped
   }
 
   private static func isAmong(_ names: Set<NameKey>, _ value: StoredValue) -> Bool {

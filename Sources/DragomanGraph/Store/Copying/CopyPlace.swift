@@ -75,7 +75,7 @@ package enum CopyPlace: Sendable {
     }
     switch self {
     case .file(let path):
-      return try FileFilling.fill(path) { target in
+      return try FileFilling.fill(path, like: (source as? FileRows)?.name) { target in
         try StoreCopier(source: source, layout: layout, target: target)
           .run(
             entities,

@@ -122,7 +122,7 @@ struct ServerRows: CopyRows {
   }
 
   func isRunning(_ run: String, _ state: String) throws -> Bool {
-    try ServerRun(run)?.isRunning(connection) ?? false
+    try ServerRun(run).map { try $0.isRunning(connection) != false } ?? false
   }
 
   func forEachRow(

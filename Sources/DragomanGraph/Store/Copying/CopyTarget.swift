@@ -1,5 +1,9 @@
 /// The side of a copy that is filled.
-protocol CopyTarget: CopyRows {
+protocol CopyTarget {
+  associatedtype Rows: CopyRows
+  /// What is there.
+  var rows: Rows { get }
+
   /// Begins, or goes on where an earlier copy was stopped.
   ///
   /// - Parameters:

@@ -3,7 +3,7 @@ import GRDB
 
 /// A file that a copy makes: beside its place, until it is whole.
 final class FileFilling: CopyTarget {
-  let name: String
+  private let name: String
   private let session: WriteSession
   private var insertions: [NameKey: RawStatement] = [:]
 
@@ -14,8 +14,17 @@ final class FileFilling: CopyTarget {
 
   /// Makes the file, lends what fills it, and gives it its name.
   ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - source: The file that is copied, whose permissions it gets; nil: none.
+  ///   - body: Fills it.
+  /// - Returns: What the closure returns.
   /// - Throws: `StoreError`, `.output`, where a file is there; what the closure throws, and then nothing is left.
-  static func fill<T>(_ path: String, _ body: (FileFilling) throws -> T) throws -> T {
+  static func fill<T>(
+    _ path: String,
+    like source: String?,
+    _ body: (FileFilling) throws -> T
+  ) throws -> T {
     guard !FileManager.default.fileExists(atPath: path) else {
       throw StoreError(
         .output,
@@ -24,15 +33,16 @@ final class FileFilling: CopyTarget {
         path: path
       )
     }
-    var isFolder: ObjCBool = false
     let folder = FilePath.openFolder(of: path)
-    guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue
-    else {
+    guard FileStatus(folder)?.kind == .folder else {
       throw StoreError(.output, "There is no folder \(folder).", help: "make it first", path: path)
     }
     var options = SQLiteStore.Options(readsConcurrently: false)
     options.buildsAside = true
     let store = try SQLiteStore(at: .file(path), options: options)
+    if let source = source.flatMap({ FileStatus($0) }) {
+      chmod(store.newFile?.temporaryPath ?? path, source.permissions & 0o666 | 0o600)
+    }
     do {
       let value = try store.write { try body(FileFilling(path, $0)) }
       try store.close()
@@ -44,7 +54,7 @@ final class FileFilling: CopyTarget {
   }
 
   private var database: Database { session.database }
-  private var rows: FileRows { FileRows(database: database, name: name) }
+  var rows: FileRows { FileRows(database: database, name: name) }
 
   func begin(_ layout: ModelLayout, startsAnew: Bool) throws -> [NameKey: CopyProgress] {
     try session.begin()
@@ -89,20 +99,5 @@ final class FileFilling: CopyTarget {
     }
     try session.commit()
     try rows.naming { try database.execute(sql: "PRAGMA foreign_keys=ON") }
-  }
-
-  func isRunning(_ run: String, _ state: String) throws -> Bool {
-    rows.isRunning(run, state)
-  }
-
-  func tables(beginning start: String) throws -> [String] { try rows.tables(beginning: start) }
-
-  func forEachRow(
-    _ columns: [String],
-    of table: String,
-    by key: [String],
-    _ body: ([StoredValue]) throws -> Void
-  ) throws {
-    try rows.forEachRow(columns, of: table, by: key, body)
   }
 }

@@ -1,14 +1,14 @@
 /// A database that a copy fills: until it is whole, the table `_dragoman_copies` says how far it is, and there is no
 /// model, so that nobody takes it for a store.
 final class ServerFilling: CopyTarget {
-  let name: String
+  let rows: ServerRows
   private let connection: any ServerConnection
   private var schema = ServerSchema(ModelLayout(Model()))
   private var layout = ModelLayout(Model())
 
   init(connection: any ServerConnection, name: String) {
     self.connection = connection
-    self.name = name
+    rows = ServerRows(connection: connection, name: name)
   }
 
   /// The row with an empty name holds the model.
@@ -59,7 +59,7 @@ final class ServerFilling: CopyTarget {
   }
 
   private func checkIsEmpty() throws {
-    guard try ServerModel(connection).hash != nil else { return }
+    guard try ServerModel(connection).stamp != nil else { return }
     throw StoreError(
       .output,
       "The database holds a store already: a copy goes into an empty one.",
@@ -85,11 +85,7 @@ final class ServerFilling: CopyTarget {
 
   /// Drops what a copy that was stopped has made.
   private func drop(_ model: String?) throws {
-    var names: [String] = []
-    try connection.forEachRow(
-      "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
-        + " AND relkind IN ('r', 'p') AND starts_with(relname::text, '_dragoman_')"
-    ) { names.append($0[0].text ?? "") }
+    var names = try rows.tables(beginning: "_dragoman_")
     if let model { names += try Schema(ServerModel.layout(of: model)).tables.map(\.name) }
     try connection.run("BEGIN")
     for name in names { try connection.run("DROP TABLE IF EXISTS \(Schema.quoted(name)) CASCADE") }
@@ -135,28 +131,10 @@ final class ServerFilling: CopyTarget {
       }
     }
     let names = columns.map(Schema.quoted).joined(separator: ", ")
-    let places = arrays.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
     try connection.run(
-      "INSERT INTO \(Schema.quoted(table)) (\(names)) SELECT * FROM unnest(\(places))",
-      arrays.map(\.parameter)
+      "INSERT INTO \(Schema.quoted(table)) (\(names)) SELECT * FROM \(arrays.unnested)",
+      arrays.parameters
     )
-  }
-
-  func isRunning(_ run: String, _ state: String) throws -> Bool {
-    try ServerRows(connection: connection, name: name).isRunning(run, state)
-  }
-
-  func tables(beginning start: String) throws -> [String] {
-    try ServerRows(connection: connection, name: name).tables(beginning: start)
-  }
-
-  func forEachRow(
-    _ columns: [String],
-    of table: String,
-    by key: [String],
-    _ body: ([StoredValue]) throws -> Void
-  ) throws {
-    try ServerRows(connection: connection, name: name).forEachRow(columns, of: table, by: key, body)
   }
 
   // MARK: - The end
@@ -170,8 +148,12 @@ final class ServerFilling: CopyTarget {
     do throws(ServerError) {
       for sql in references { try connection.run(sql) }
     } catch {
-      if let link = try dangling(error, from: source) { throw link }
-      throw error
+      guard error.state == "23503" else { throw error }
+      try connection.run("ROLLBACK")
+      guard let link = try schema.danglingLink(error, on: connection) else { throw error }
+      let isObject = link.table.primaryKey.isEmpty
+      let place = isObject ? "\(link.table.name).\(link.column)" : link.table.name
+      throw dangling(place, link.owner, to: link.target, from: source)
     }
     for own in own {
       if let creation = own.table.creation { try connection.run(creation) }
@@ -188,25 +170,6 @@ final class ServerFilling: CopyTarget {
     try ServerModel.save(layout, to: connection)
     try connection.run("DROP TABLE _dragoman_copies")
     try connection.run("COMMIT")
-  }
-
-  /// Looks which link leads nowhere, where the server refuses a reference for it.
-  private func dangling(_ error: ServerError, from source: String) throws -> StoreError? {
-    guard error.state == "23503", let name = error.constraint,
-      let reference = schema.references[name]
-    else { return nil }
-    try connection.run("ROLLBACK")
-    let key = reference.table.primaryKey.isEmpty ? "t._pk" : "t.owner"
-    let column = Schema.quoted(reference.column)
-    var found: Int64?
-    try connection.forEachRow(
-      "SELECT \(key) FROM \(Schema.quoted(reference.table.name)) AS t WHERE t.\(column) IS NOT NULL"
-        + " AND NOT EXISTS (SELECT 1 FROM \(Schema.quoted(reference.target)) AS o"
-        + " WHERE o._pk = t.\(column)) ORDER BY 1 LIMIT 1"
-    ) { found = $0[0].number }
-    let isObject = reference.table.primaryKey.isEmpty
-    let place = isObject ? "\(reference.table.name).\(reference.column)" : reference.table.name
-    return dangling(place, found, to: reference.target, from: source)
   }
 
   /// Nobody else has made a store of it meanwhile.

@@ -72,7 +72,7 @@ struct StoreCopier {
       do {
         try target.add(rows, to: table, progress)
       } catch {
-        if let misfit = rows.lazy.compactMap({ misfit(in: $0, of: table) }).first { throw misfit }
+        try checkFit(of: table) { check in for row in rows { try check(row) } }
         throw error
       }
       rows.removeAll(keepingCapacity: true)
@@ -94,25 +94,32 @@ struct StoreCopier {
     return progress
   }
 
-  /// The first value of a row of the source that is not stored as values of its type are, as an error.
-  private func misfit(in row: [StoredValue], of table: Schema.Table) -> StoreError? {
+  /// Refuses the first value of rows of the source that is not stored as values of its type are.
+  private func checkFit(
+    of table: Schema.Table,
+    _ rows: (_ check: ([StoredValue]) throws -> Void) throws -> Void
+  ) throws {
     guard let known = layout.tables.first(where: { hasSameBytes($0.name, table.name) }) else {
-      return nil
+      return
     }
-    for (column, value) in zip(table.columns, row) where value != .null {
-      let attribute = known.columns.first { hasSameBytes($0.name, column.name) }?.attribute
-      let isInteger = if case .integer = value { true } else { false }
-      guard column.name != "_entity", !(attribute?.isStored(value) ?? isInteger) else { continue }
-      let type = attribute.map { " (\($0.type.rawValue))" } ?? ""
-      return StoreError(
-        .damaged,
-        "\(table.name).\(column.name) of the row \(table.columns[0].name) \(row[0].summary) is not stored as"
-          + " values of its type\(type) are.",
-        help: "correct the value there, and begin the copy anew",
-        path: source.name
-      )
+    let attributes = table.columns.map { column in
+      known.columns.first { hasSameBytes($0.name, column.name) }?.attribute
     }
-    return nil
+    try rows { row in
+      for (index, value) in row.enumerated() where value != .null {
+        let (name, attribute) = (table.columns[index].name, attributes[index])
+        let isInteger = if case .integer = value { true } else { false }
+        guard name != "_entity", !(attribute?.isStored(value) ?? isInteger) else { continue }
+        let type = attribute.map { " (\($0.type.rawValue))" } ?? ""
+        throw StoreError(
+          .damaged,
+          "\(table.name).\(name) of the row \(table.columns[0].name) \(row[0].summary) is not stored as"
+            + " values of its type\(type) are.",
+          help: "correct the value there, and begin the copy anew",
+          path: source.name
+        )
+      }
+    }
   }
 
   private func changed(_ table: Schema.Table) -> StoreError {
@@ -120,25 +127,23 @@ struct StoreCopier {
       .output,
       "The copy was stopped, and the rows of \(table.name) that it had copied are others in the source by now.",
       help: "begin the copy anew",
-      path: target.name
+      path: target.rows.name
     )
   }
 
   /// Reads a table back, and compares.
   private func check(_ table: Schema.Table, _ copied: StoreCopy.Table) throws {
     var there = CopyProgress()
-    try target.forEachRow(of: table) { there.add($0) }
+    try target.rows.forEachRow(of: table) { there.add($0) }
     guard there.rowCount == copied.rowCount, there.digest == copied.digest else {
       // A value that is no value of its type is another one on a server.
-      try source.forEachRow(of: table) { row in
-        if let misfit = misfit(in: row, of: table) { throw misfit }
-      }
+      try checkFit(of: table) { try source.forEachRow(of: table, $0) }
       throw StoreError(
         .damaged,
         "The rows of \(table.name) are not the same on both sides: \(copied.rowCount) with the hash"
           + " \(copied.digest) were sent, \(there.rowCount) with \(there.digest) are there.",
         help: "nothing was made a store; begin the copy anew",
-        path: target.name
+        path: target.rows.name
       )
     }
   }

@@ -9,6 +9,9 @@ public struct ImportLedgerEntry: Sendable, Hashable {
   public enum Status: String, Sendable, Codable {
     /// It is under way.
     case running
+    /// It is not at its end; whether it is under way cannot be known here: a standby does not see the locks of the
+    /// server that it follows. Never stored.
+    case unfinished
     /// It ended between two batches without being complete: by a fault, or because its process did. It can be gone on
     /// with until another import begins.
     case stopped
@@ -61,7 +64,13 @@ public struct ImportLedgerEntry: Sendable, Hashable {
     public var rejected = 0
 
     /// Records that made, changed or deleted an object.
-    package var changed: Int { inserted + updated + deleted }
+    package var changed: Int {
+      // A file of somebody else may say anything.
+      [inserted, updated, deleted].reduce(0) { sum, count in
+        let (sum, isTooMuch) = sum.addingReportingOverflow(count)
+        return isTooMuch ? .max : sum
+      }
+    }
 
     /// Makes zeros.
     public init() {}

@@ -35,7 +35,7 @@ public struct AttributeProfile: Sendable, Hashable {
   /// The values that most objects have, the most frequent first, ten at most; empty where no value comes
   /// twice.
   public let frequentValues: [Frequency]
-  /// Numbers, dates and times in up to twenty ranges of one width; empty for other types, and where all
-  /// values are one.
+  /// Numbers, dates and times in up to twenty ranges of one width, from the smallest value to the largest, each value
+  /// in one of them; empty for other types, and where all values are one.
   public let histogram: [Bar]
 }

@@ -37,9 +37,7 @@ struct ProfileReader {
   func summary() throws -> Summary {
     let order = attribute.type == .decimal ? " COLLATE \(FetchFunctions.decimalCollation)" : ""
     let bounds = attribute.type.isOrdered ? "min(v\(order)), max(v\(order))" : "NULL, NULL"
-    let number = scale.map {
-      "CASE WHEN abs(\($0.number(of: "v"))) < 1e300 THEN \($0.number(of: "v")) END"
-    }
+    let number = scale.map { $0.number(of: "v") }
     let range = number.map { "min(\($0)), max(\($0))" } ?? "NULL, NULL"
     var summary = Summary()
     try FetchStatement.run(
@@ -78,26 +76,26 @@ struct ProfileReader {
   func histogram(of summary: Summary) throws -> [AttributeProfile.Bar] {
     guard let scale, let bounds = summary.bounds, bounds.lower < bounds.upper else { return [] }
     let bins = scale.bins(from: bounds.lower, to: bounds.upper)
-    let number = scale.number(of: plan.values[0])
     var counts = [Int](repeating: 0, count: bins.count)
     try FetchStatement.run(
       """
-      SELECT max(0, min(CAST((n - ?) / ? AS INTEGER), ?)) AS bin, count(*)
-        FROM (SELECT \(number) AS n\(plan.objects.tail)) WHERE abs(n) < 1e300 GROUP BY bin
+      SELECT max(0, min(CAST((n * ? - ? + ?) / ? AS INTEGER), ?)) AS bin, count(*)
+        FROM (SELECT \(scale.number(of: "v")) AS n FROM (SELECT \(plan.values[0]) AS v\(plan.objects.tail)))
+        WHERE n IS NOT NULL GROUP BY bin
       """,
-      [.real(bins.lower), .real(bins.width), .integer(Int64(bins.count - 1))] + plan.arguments,
+      [
+        .real(bins.factor), .real(bins.lower), .real(bins.slack), .real(bins.width),
+        .integer(Int64(bins.count - 1)),
+      ] + plan.arguments,
       database
     ) { row in
       let bin = Int(row.integer(0))
       if counts.indices.contains(bin) { counts[bin] += Int(row.integer(1)) }
       return true
     }
-    let edges = try (0...bins.count).map { place in
-      try scale.value(
-        of: place == bins.count ? bins.upper : bins.lower + Double(place) * bins.width,
-        database
-      )
-    }
+    // From end to end: where values lie, not where ranges of one width would end.
+    let inner = try (1..<bins.count).map { try scale.value(at: $0, of: bins, database) }
+    let edges = [summary.smallest ?? .null] + inner + [summary.largest ?? .null]
     return counts.indices.map {
       AttributeProfile.Bar(lower: edges[$0], upper: edges[$0 + 1], count: counts[$0])
     }

@@ -35,7 +35,7 @@ public struct Migration: Sendable, Hashable {
   }
 
   /// The changes, in the order of the model; empty when there is nothing to do.
-  public let steps: [Step]
+  public internal(set) var steps: [Step]
   /// What is in the way, a full sentence each; not empty: the migration cannot run.
   ///
   /// A plan made of two models knows only what the models forbid; a store's plan has checked the

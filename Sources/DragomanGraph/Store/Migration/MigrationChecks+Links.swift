@@ -11,7 +11,8 @@ extension MigrationChecks {
             "_pk IN (SELECT owner FROM (\(LinkMove.query(stray, false, plan.old))))"
           ) { count, examples in
             "\(name) cannot lead to \(plan.new.entities[move.link.destination].name):"
-              + " \(Self.objects(count, "has", "have")) links to objects of another table (\(examples))."
+              + " \(MessageWords.count(count, "object has", "objects have")) links to objects of another"
+              + " table (\(examples))."
           }
         )
         continue
@@ -23,7 +24,8 @@ extension MigrationChecks {
           linkCheck(on: owner, reading: move.sources, Self.several("owner", "target", links)) {
             count,
             examples in
-            "\(name) cannot be to-one: \(Self.objects(count, "has", "have")) several targets (\(examples))."
+            "\(name) cannot be to-one: \(MessageWords.count(count, "object has", "objects have"))"
+              + " several targets (\(examples))."
           }
         )
       } else if !move.repeats && move.parts.contains(where: { $0.link.relationship.allowsRepeats })
@@ -32,8 +34,8 @@ extension MigrationChecks {
           "_pk IN (SELECT owner FROM (\(links)) GROUP BY owner, target HAVING count(*) > 1)"
         checks.append(
           linkCheck(on: owner, reading: move.sources, repeated) { count, examples in
-            "\(name) cannot be without repeats: \(Self.objects(count, "has", "have")) a target more than once"
-              + " (\(examples))."
+            "\(name) cannot be without repeats: \(MessageWords.count(count, "object has", "objects have"))"
+              + " a target more than once (\(examples))."
           }
         )
       }
@@ -59,7 +61,8 @@ extension MigrationChecks {
       return linkCheck(on: target, reading: sources, Self.several("target", "owner", query)) {
         count,
         examples in
-        "\(name) cannot be to-one: \(Self.objects(count, "has", "have")) several targets (\(examples))."
+        "\(name) cannot be to-one: \(MessageWords.count(count, "object has", "objects have"))"
+          + " several targets (\(examples))."
       }
     }
   }
@@ -67,7 +70,7 @@ extension MigrationChecks {
   /// Links of objects that will not have the relationship any more.
   private var ownerChecks: [Check] {
     strayChecks("owner", \.owner) { name, owner, count, examples in
-      "\(name) cannot move: links stand in \(Self.objects(count))"
+      "\(name) cannot move: links stand in \(MessageWords.count(count, "object"))"
         + " \(Self.strangers(count, to: owner)) (\(examples))."
     }
   }
@@ -76,7 +79,7 @@ extension MigrationChecks {
   private var destinationChecks: [Check] {
     strayChecks("target", \.destination) { name, destination, count, examples in
       "\(name) cannot lead to \(destination.name):"
-        + " links lead to \(Self.objects(count)) of another entity (\(examples))."
+        + " links lead to \(MessageWords.count(count, "object")) of another entity (\(examples))."
     }
   }
 

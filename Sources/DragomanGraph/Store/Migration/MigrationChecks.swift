@@ -3,6 +3,8 @@ import GRDB
 /// What the data must be like for a migration, as questions to the old tables.
 struct MigrationChecks {
   let plan: MigrationPlan
+  /// The unique keys of the old model that nothing has enforced: their indexes are gone.
+  var lostKeys: [Schema.Index] = []
 
   /// A question that must find nothing.
   struct Check {
@@ -117,7 +119,7 @@ struct MigrationChecks {
                   + key(of: plan.old.entities[place.entity], behind: "of"),
                 sentence: { count, examples in
                   "\(name) cannot become \(attribute.described) from \(known.described):"
-                    + " \(Self.values(count)) not convert (\(examples))."
+                    + " \(MessageWords.count(count, "value does", "values do")) not convert (\(examples))."
                 }
               )
             )
@@ -137,7 +139,7 @@ struct MigrationChecks {
               shown: key(of: member ?? plan.old.entities[0], behind: nil),
               sentence: { count, examples in
                 "\(name) cannot be required without a default:"
-                  + " it is null in \(Self.objects(count)) (\(examples))."
+                  + " it is null in \(MessageWords.count(count, "object")) (\(examples))."
               }
             )
           )
@@ -163,8 +165,8 @@ struct MigrationChecks {
         condition: "\(Schema.quoted(known.column)) NOT NULL AND \(isOne(of: lost))",
         shown: key(of: plan.old.entities[place.entity], behind: nil),
         sentence: { count, examples in
-          "\(name) cannot move: values stand in \(Self.objects(count)) \(Self.strangers(count, to: entity))"
-            + " (\(examples))."
+          "\(name) cannot move: values stand in \(MessageWords.count(count, "object"))"
+            + " \(Self.strangers(count, to: entity)) (\(examples))."
         }
       )
     ]
@@ -189,7 +191,7 @@ struct MigrationChecks {
       guard !parts.contains(where: { $0 == nil }) else { return nil }
       let columns = parts.compactMap { $0 }
       let wasUnique = plan.oldSchema.indexes.contains { old in
-        old.isUnique && old.table == change.old
+        old.isUnique && old.table == change.old && !lostKeys.contains(old)
           && Set(old.columns) == Set(columns.compactMap(\.column))
       }
       if wasUnique && !columns.contains(where: \.isFilled) { return nil }
@@ -205,7 +207,7 @@ struct MigrationChecks {
         shown: columns.map { Shown(sql: $0.sql, isSensitive: $0.isSensitive) },
         sentence: { count, examples in
           "[\(index.columns.joined(separator: ", "))] cannot be a unique key of \(index.table):"
-            + " \(Self.objects(count)) share their values (\(examples))."
+            + " \(MessageWords.count(count, "object")) share their values (\(examples))."
         }
       )
     }
@@ -260,7 +262,7 @@ struct MigrationChecks {
         condition: isOne(of: [known]),
         shown: key(of: layout, behind: nil),
         sentence: { count, examples in
-          "\(entity.name) cannot be abstract: it has \(Self.objects(count)) of its own"
+          "\(entity.name) cannot be abstract: it has \(MessageWords.count(count, "object")) of its own"
             + " (\(examples))."
         }
       )
@@ -308,20 +310,8 @@ struct MigrationChecks {
       }
   }
 
-  static func objects(_ count: Int) -> String {
-    count == 1 ? "1 object" : "\(count) objects"
-  }
-
-  static func objects(_ count: Int, _ one: String, _ many: String) -> String {
-    "\(objects(count)) \(count == 1 ? one : many)"
-  }
-
   static func strangers(_ count: Int, to entity: EntityLayout) -> String {
     "that \(count == 1 ? "is" : "are") no \(entity.name)"
-  }
-
-  private static func values(_ count: Int) -> String {
-    count == 1 ? "1 value does" : "\(count) values do"
   }
 }
 

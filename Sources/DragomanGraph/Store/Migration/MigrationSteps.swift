@@ -301,3 +301,18 @@ extension Relationship {
     ).with { $0.maximumCount = maximumCount }
   }
 }
+
+extension Migration.Step {
+  /// The index of a unique key that was there, and that somebody has dropped, is made again.
+  init(remaking index: Schema.Index, in layout: ModelLayout) {
+    let entity = layout.entities.first { hasSameBytes($0.table, index.table) }?.name ?? index.table
+    self.init(
+      kind: .change,
+      entity: entity,
+      property: nil,
+      sentence:
+        "Make the index of the unique key [\(index.columns.joined(separator: ", "))] of \(entity) again:"
+        + " it is gone."
+    )
+  }
+}

@@ -76,7 +76,8 @@ extension ChangeSet {
             property: columns[column].property,
             base: before?.values[column] ?? change.base(column),
             ours: change.values[column] ?? .null,
-            theirs: theirValue(column)
+            theirs: theirValue(column),
+            isSensitive: columns[column].attribute?.isSensitive == true
           )
         }
       }

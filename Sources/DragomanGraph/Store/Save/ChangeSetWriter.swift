@@ -135,7 +135,10 @@ extension ChangeSetWriter {
         property: property,
         base: base,
         ours: ours,
-        theirs: theirs
+        theirs: theirs,
+        isSensitive: layout.tables[place.table].columns.contains { column in
+          column.property == property && column.attribute?.isSensitive == true
+        }
       )
     )
   }
@@ -320,15 +323,16 @@ extension ContextError {
           ? "A property was changed elsewhere since this context read it:"
           : "\(conflicts.count) properties were changed elsewhere since this context read them;"
             + " the first is")
-        + " \(property) of \(name): read \(first.base.summary), here \(first.ours.summary),"
-        + " \(other) \(first.theirs.summary)."
+        + " \(property) of \(name): read \(first.shown(first.base)), here \(first.shown(first.ours)),"
+        + " \(other) \(first.shown(first.theirs))."
     } else {
       // Who deleted it has no value for it.
       message =
         (first.theirs == .null
           ? "\(name) was deleted elsewhere since this context read it, and is changed here"
           : "\(name) was changed elsewhere since this context read it, and is deleted here")
-        + (conflicts.count == 1 ? "." : "; \(conflicts.count - 1) more conflicts.")
+        + (conflicts.count == 1
+          ? "." : "; \(MessageWords.count(conflicts.count - 1, "more conflict")).")
     }
     self.init(
       .conflict,

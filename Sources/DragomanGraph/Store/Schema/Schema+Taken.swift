@@ -33,7 +33,7 @@ extension Schema.Index {
   /// Whether the index of this name is one of the table's, over these columns and nothing else.
   ///
   /// Runs `PRAGMA index_list` and `PRAGMA index_xinfo`.
-  private func isThis(_ database: Database) throws -> Bool {
+  fileprivate func isThis(_ database: Database) throws -> Bool {
     let place = "PRAGMA index_list"
     let list = try Row.fetchOne(
       database,
@@ -54,6 +54,20 @@ extension Schema.Index {
 }
 
 extension Schema {
+  /// The unique keys whose indexes a database does not have: somebody has dropped them.
+  ///
+  /// - Parameter database: The database; one without tables has lost nothing.
+  /// - Returns: The indexes that are to be made again.
+  /// - Throws: `StoreError`, `.modelConflict`, where something that Dragoman did not make has the name of one.
+  func lostKeys(in database: Database) throws -> [Index] {
+    try indexes.filter { index in
+      guard index.isUnique, try !index.isThis(database), try database.hasTable(index.table) else {
+        return false
+      }
+      return try !index.isThere(in: database)
+    }
+  }
+
   /// What has a name in a database: `table`, `view` or `index`; nil: nothing.
   static func holder(of name: String, in database: Database) throws -> String? {
     try String.fetchOne(

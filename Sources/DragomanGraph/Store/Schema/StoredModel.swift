@@ -17,6 +17,7 @@ struct StoredModel: Sendable {
       let names = Set(Schema(layout).tables.map { Self.folded($0.name) })
       try Self.check(strangers) { names.contains($0) }
     }
+    try Self.check(generated: Schema(layout).tables, in: database)
     text = try Self.text(database)
   }
 
@@ -72,6 +73,7 @@ struct StoredModel: Sendable {
       )
     }
     try check(try strangers(in: database)) { $0.starts(with: "_dragoman_".utf8) }
+    try check(generated: [], in: database)
     let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     guard version <= Schema.formatVersion else {
       throw StoreError(
@@ -111,6 +113,33 @@ struct StoredModel: Sendable {
       .damaged,
       "\(name) is a view or a virtual table, and not the table that it should be."
     )
+  }
+
+  /// Refuses columns of tables that are computed when they are read: that is their maker's to say, and nothing ends one
+  /// function of SQLite.
+  ///
+  /// - Throws: `.damaged`.
+  private static func check(generated tables: [Schema.Table], in database: Database) throws {
+    let found = try Row.fetchAll(
+      database,
+      sql: """
+        SELECT m.name, x.name FROM sqlite_master m, pragma_table_xinfo(m.name) x
+        WHERE m.type = 'table' AND x.hidden IN (2, 3)
+        """
+    )
+    for row in found {
+      let (table, column): (String, String) = (row[0], row[1])
+      let isOurs = folded(table).starts(with: "_dragoman_".utf8)
+      let isModels = tables.contains {
+        folded($0.name) == folded(table)
+          && $0.columns.contains { folded($0.name) == folded(column) }
+      }
+      guard isOurs || isModels else { continue }
+      throw StoreError(
+        .damaged,
+        "The column \(column) of \(table) is computed when it is read, and not stored as it should be."
+      )
+    }
   }
 
   /// A name as SQLite compares it: letters of ASCII have no case.

@@ -93,6 +93,40 @@ package protocol ServerConnection: AnyObject {
   func close()
 }
 
+/// A connection that is lent to somebody: one that lay idle may be dead by now.
+final class LentConnection {
+  private(set) var connection: any ServerConnection
+  private let server: any DatabaseServer
+  private var wasIdle: Bool
+
+  /// - Parameters:
+  ///   - server: Where a new one leads to.
+  ///   - idle: One that lay idle; nil: a new one is made.
+  /// - Throws: What connecting throws.
+  init(of server: any DatabaseServer, idle: (any ServerConnection)?) throws {
+    self.server = server
+    connection = try idle ?? server.connect()
+    wasIdle = idle != nil
+  }
+
+  /// Begins something on the connection; where that is dead, on a new one in its place.
+  func begin<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
+    defer { wasIdle = false }
+    do {
+      return try body(connection)
+    } catch let error as ServerError where error.isLoss && wasIdle {
+      replace(by: try server.connect())
+      return try body(connection)
+    }
+  }
+
+  /// Goes on with another connection.
+  func replace(by other: any ServerConnection) {
+    connection.close()
+    connection = other
+  }
+}
+
 /// The answer to a statement that was sent, on its way.
 package protocol ServerAnswer: AnyObject {
   /// Takes what has come, without waiting: a server waits, too, once enough of its answer is on the way.

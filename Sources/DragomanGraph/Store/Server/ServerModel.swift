@@ -13,9 +13,6 @@ struct ServerModel: Sendable {
     self.distribution = distribution
   }
 
-  /// A hash of its text; nil where there is none yet.
-  var hash: String? { stamp?.hash }
-
   /// The tables of the model.
   var schema: ServerSchema { ServerSchema(layout, distribution) }
 
@@ -26,8 +23,7 @@ struct ServerModel: Sendable {
     let distribution = try ServerDistribution(connection)
     var tables: [String] = []
     try connection.forEachRow(
-      "SELECT relname::text FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
-        + " AND relkind IN ('r', 'p') ORDER BY relname = '_dragoman_copies' DESC,"
+      "SELECT relname::text \(ServerSQL.tables) ORDER BY relname = '_dragoman_copies' DESC,"
         + " relname = '_dragoman_model' DESC, relname LIMIT 6"
     ) { tables.append($0[0].text ?? "") }
     guard tables.first != "_dragoman_copies" else {
@@ -150,29 +146,25 @@ struct ServerModel: Sendable {
 
 /// What tells a store on a server from another one in its place, and its model from another one.
 struct ServerStamp: Sendable, Equatable {
-  /// A hash of the model's text.
-  let hash: String
   /// The table that holds the model (`tableoid`): one that was dropped and made again, or restored from a dump, has
   /// another number.
   let table: Int64
   /// A random text that the store got when it was made; nil in older ones, until their model is written again.
   let id: String?
-  /// The transaction that wrote the model (`xmin`): cheaper to ask than the hash.
+  /// The transaction that wrote the model (`xmin`).
   let transaction: String
 
   /// Reads it; nil where there is no model.
   ///
   /// - Throws: `ServerError`.
   init?(_ connection: any ServerConnection) throws {
-    var found: (hash: String, table: Int64, id: String?, transaction: String)?
+    var found: (table: Int64, id: String?, transaction: String)?
     try connection.forEachRow(
-      "SELECT md5(model), tableoid::bigint, xmin::text,"
-        + " (SELECT model FROM _dragoman_model WHERE id = 2) FROM _dragoman_model WHERE id = 1"
-    ) { row in
-      found = (row[0].text ?? "", row[1].number, row[3].text, row[2].text ?? "")
-    }
+      "SELECT tableoid::bigint, (SELECT model FROM _dragoman_model WHERE id = 2), xmin::text"
+        + " FROM _dragoman_model WHERE id = 1"
+    ) { found = ($0[0].number, $0[1].text, $0[2].text ?? "") }
     guard let found else { return nil }
-    (hash, table, id, transaction) = found
+    (table, id, transaction) = found
   }
 
   /// Gives the store its random text, unless it has one.

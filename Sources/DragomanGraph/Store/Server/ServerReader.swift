@@ -80,7 +80,6 @@ struct ServerReader: StoreReader, RowStream {
       for (index, value) in values.enumerated() { try parts[index].append(value) }
     }
     let lists = [places] + parts
-    let wanted = lists.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
     let tests = key.enumerated().map { number, column in
       // JSON of the server has no equality; its text has.
       let cast = parts[number].type == .json ? "::text" : ""
@@ -96,9 +95,9 @@ struct ServerReader: StoreReader, RowStream {
       ? "JOIN \(table) ON \(test)"
       : "CROSS JOIN LATERAL (SELECT \(names) FROM \(table) WHERE \(test) OFFSET 0) AS t"
     return (
-      "SELECT k.place, \(names) FROM unnest(\(wanted)) AS k(place\(key.indices.map { ", c\($0)" }.joined()))"
+      "SELECT k.place, \(names) FROM \(lists.unnested) AS k(place\(key.indices.map { ", c\($0)" }.joined()))"
         + " \(join) ORDER BY k.place",
-      lists.map(\.parameter)
+      lists.parameters
     )
   }
 

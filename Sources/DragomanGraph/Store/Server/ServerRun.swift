@@ -74,12 +74,12 @@ struct ServerRun: Sendable {
     ).flatMap { Int64($0) }
   }
 
-  /// Whether somebody has the lock; a standby does not know who has it on the server that it follows.
-  func isRunning(_ connection: any ServerConnection) throws -> Bool {
+  /// Whether somebody has the lock; nil: a standby does not know who has it on the server that it follows.
+  func isRunning(_ connection: any ServerConnection) throws -> Bool? {
     let known = Self.own.withLock { $0[number] }
     if known?.isRunning == true { return true }
     guard let holder = try holder(connection) else {
-      return try connection.text("SELECT pg_is_in_recovery()::text") == "true"
+      return try connection.text("SELECT pg_is_in_recovery()::text") == "true" ? nil : false
     }
     return holder != known?.backend
   }
@@ -108,11 +108,10 @@ struct ServerRun: Sendable {
       try kept[2].append(list.text.map { .text($0) } ?? .null)
     }
     if !lists.isEmpty {
-      let values = kept.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
       try connection.run(
-        "INSERT INTO \(waiting) SELECT * FROM unnest(\(values)) ON CONFLICT (relationship, owner)"
+        "INSERT INTO \(waiting) SELECT * FROM \(kept.unnested) ON CONFLICT (relationship, owner)"
           + " DO UPDATE SET list = excluded.list",
-        kept.map(\.parameter)
+        kept.parameters
       )
     }
     let gone = owners.filter(\.entity.isEmpty)
@@ -134,20 +133,28 @@ struct ServerRun: Sendable {
       try said[2].append(.text(owner.entity))
       said[3].append(Int64(owner.isTop ? 1 : 0))
     }
-    let values = said.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
     try connection.run(
-      "INSERT INTO \(name)_unchanged (root, pk, entity, top) SELECT * FROM unnest(\(values))"
+      "INSERT INTO \(name)_unchanged (root, pk, entity, top) SELECT * FROM \(said.unnested)"
         + " ON CONFLICT (root, pk) DO UPDATE SET entity = excluded.entity, top = excluded.top",
-      said.map(\.parameter)
+      said.parameters
     )
   }
 
   /// Forgets lists of owners of whom others have said since what they lead to.
   ///
-  /// Who keeps them finds out when they come to their end (`ended`).
+  /// Who keeps them finds out when they come to their end (`ended`). Two imports may say the same of each other's owners:
+  /// each locks their rows in one order, with its own ones, which it keeps later, among them.
+  ///
+  /// - Parameters:
+  ///   - owners: They, by relationship.
+  ///   - runs: Those that may have lists of them.
+  ///   - own: The one that says so; nil: it keeps none.
+  ///   - connection: In a transaction.
+  /// - Throws: `ServerError`.
   static func endWaiting(
     _ owners: [String: Set<Int64>],
     in runs: [ServerRun],
+    besides own: ServerRun?,
     on connection: any ServerConnection
   ) throws {
     var said = [ServerArray(.text), ServerArray(.bigint)]
@@ -157,12 +164,17 @@ struct ServerRun: Sendable {
         said[1].append(owner)
       }
     }
-    let values = said.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
-    for run in runs {
+    for run in (runs + (own.map { [$0] } ?? [])).sorted(by: { $0.number < $1.number }) {
       try connection.run(
-        "UPDATE \(run.waiting) AS w SET list = NULL FROM unnest(\(values)) AS n(r, o)"
+        "SELECT FROM \(run.waiting) AS w JOIN \(said.unnested) AS n(r, o)"
+          + " ON w.relationship = n.r AND w.owner = n.o ORDER BY w.relationship, w.owner FOR UPDATE OF w",
+        said.parameters
+      )
+      if run.number == own?.number { continue }
+      try connection.run(
+        "UPDATE \(run.waiting) AS w SET list = NULL FROM \(said.unnested) AS n(r, o)"
           + " WHERE w.relationship = n.r AND w.owner = n.o AND w.list IS NOT NULL",
-        said.map(\.parameter)
+        said.parameters
       )
     }
   }
@@ -197,10 +209,9 @@ extension ServerSession {
     var (names, lastPending): ([String], Int64) = ([], 0)
     // Those of another user may be closed to this one.
     try connection.forEachRow(
-      "SELECT left(relname::text, -8), 0::bigint \(ServerSQL.tables)"
-        + " AND starts_with(relname::text, '\(ServerRun.prefix)') AND right(relname::text, 8) = '_waiting'"
-        + " AND has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'UPDATE')"
-        + " UNION ALL SELECT NULL, max(id) FROM _dragoman_pending"
+      "SELECT left(relname::text, -8), 0::bigint"
+        + " \(ServerSQL.tables(beginning: ServerRun.prefix, allowing: "SELECT", "UPDATE"))"
+        + " AND right(relname::text, 8) = '_waiting' UNION ALL SELECT NULL, max(id) FROM _dragoman_pending"
     ) { row in
       if let name = row[0].text { names.append(name) } else { lastPending = row[1].number }
     }
@@ -209,6 +220,11 @@ extension ServerSession {
   }
 
   func endWaiting(_ owners: [String: Set<Int64>], in runs: [String]) throws {
-    try ServerRun.endWaiting(owners, in: runs.compactMap { ServerRun($0) }, on: connection)
+    try ServerRun.endWaiting(
+      owners,
+      in: runs.compactMap { ServerRun($0) },
+      besides: ownRun.flatMap { ServerRun($0) },
+      on: connection
+    )
   }
 }

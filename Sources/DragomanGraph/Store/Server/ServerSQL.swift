@@ -2,9 +2,16 @@ import GRDB
 
 /// The statements that a server takes as a file does.
 package struct ServerSQL: SharedSQL {
+  /// The tables of the schema, as what follows `SELECT …`.
   static let tables =
     "FROM pg_class WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())"
     + " AND relkind IN ('r', 'p')"
+
+  /// Those whose names begin so, and of which this user has all of some privileges.
+  static func tables(beginning start: String, allowing privileges: String...) -> String {
+    let tests = privileges.map { " AND has_table_privilege(oid, '\($0)')" }
+    return "\(tables) AND starts_with(relname::text, \(Schema.literal(start)))\(tests.joined())"
+  }
 
   let connection: any ServerConnection
   /// The server in messages.
@@ -45,31 +52,22 @@ package struct ServerSQL: SharedSQL {
   }
 
   package func hasTable(_ name: String) throws(StoreError) -> Bool {
-    try !rows(
-      ["relname::text"],
-      Self.tables
-        + " AND relname = ?1",
-      [.text(name)]
-    ).isEmpty
+    try !rows(["relname::text"], Self.tables + " AND relname = ?1", [.text(name)]).isEmpty
   }
 
   package func tables(beginning start: String) throws(StoreError) -> [String] {
-    try rows(
-      ["relname::text"],
-      Self.tables
-        + " AND starts_with(relname::text, ?1)",
-      [.text(start)]
-    ).map { row throws(StoreError) in try row.stored(0, of: "pg_class") }
+    try names(Self.tables(beginning: start))
   }
 
   /// The tables whose names begin so, and which this user may read.
   func readableTables(beginning start: String) throws(StoreError) -> [String] {
-    try rows(
-      ["relname::text"],
-      Self.tables
-        + " AND starts_with(relname::text, ?1) AND has_table_privilege(oid, 'SELECT')",
-      [.text(start)]
-    ).map { row throws(StoreError) in try row.stored(0, of: "pg_class") }
+    try names(Self.tables(beginning: start, allowing: "SELECT"))
+  }
+
+  private func names(_ source: String) throws(StoreError) -> [String] {
+    try rows(["relname::text"], source).map { row throws(StoreError) in
+      try row.stored(0, of: "pg_class")
+    }
   }
 
   package func insert(_ pairs: [(Int64, Int64)], into table: String) throws(StoreError) {

@@ -2,8 +2,7 @@
 ///
 /// Large because it keeps what a transaction has begun with, and what whoever writes wants of the next ones.
 final class ServerSession: StoreWriter {
-  /// The connection; another one where the answer to a commit was lost.
-  private(set) var connection: any ServerConnection
+  private let lent: LentConnection
   let store: ServerStore
   /// The model with what the open transaction adds.
   private(set) var layout: ModelLayout
@@ -12,8 +11,6 @@ final class ServerSession: StoreWriter {
   private var isGrown = false
   /// Whether something may have been made for the model.
   private var isInUse = false
-  /// Whether the connection lay idle and may be dead by now.
-  private var wasIdle: Bool
   /// Whether who has waited for another program's rows as long as `lock_timeout` says does not wait again.
   var waitsOnce = false
   /// Whether the open transaction makes our own tables, which nobody else sees yet.
@@ -34,17 +31,16 @@ final class ServerSession: StoreWriter {
   /// somebody was there, and does it again.
   var sharesWriting = false
 
-  init(
-    _ lent: (connection: any ServerConnection, wasIdle: Bool),
-    _ store: ServerStore,
-    _ stored: ServerModel
-  ) {
-    (connection, wasIdle) = lent
+  init(_ lent: LentConnection, _ store: ServerStore, _ stored: ServerModel) {
+    self.lent = lent
     self.store = store
     committed = stored
     layout = stored.layout
     schema = stored.schema
   }
+
+  /// The connection; another one where the answer to a commit was lost.
+  var connection: any ServerConnection { lent.connection }
 
   private func naming<T>(_ body: () throws -> T) throws(StoreError) -> T {
     try StoreError.namingServer(store.name) { try waitingOnce(body) }
@@ -70,26 +66,16 @@ final class ServerSession: StoreWriter {
   func begin() throws(StoreError) {
     try naming {
       linkChecks = LinkChecks()
-      try beginTransaction()
+      try lent.begin { _ in
+        try waiting(
+          "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
+            + (sharesWriting ? Self.sharedLock : Self.lock),
+          undoing: "ROLLBACK"
+        )
+      }
       try takeCurrent()
       try schema.distribution?.beginWriting(on: connection)
       if !sharesWriting { try schema.distribution?.waitForNodes(on: connection) }
-    }
-  }
-
-  private func beginTransaction() throws {
-    do {
-      try waiting(
-        "BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED; "
-          + (sharesWriting ? Self.sharedLock : Self.lock),
-        undoing: "ROLLBACK"
-      )
-      wasIdle = false
-    } catch let error as ServerError where error.isLoss && wasIdle {
-      wasIdle = false
-      connection.close()
-      connection = try store.connect()
-      try beginTransaction()
     }
   }
 
@@ -166,7 +152,7 @@ final class ServerSession: StoreWriter {
         isGrown
         ? ServerModel(layout, try ServerStamp(connection), schema.distribution)
         : committed
-      try commitMarked(hasTables: model.hash != nil)
+      try commitMarked(hasTables: model.stamp != nil)
       committed = model
       isGrown = false
       makesStore = false
@@ -231,8 +217,7 @@ final class ServerSession: StoreWriter {
           try hasTable
           && other.text("SELECT id::text FROM _dragoman_commits WHERE id = \(mark)") != nil
         try other.run("COMMIT")
-        connection.close()
-        connection = other
+        lent.replace(by: other)
         return isThere
       } catch {
         var told = (error as? ServerError).map { StoreError($0, on: store.name) } ?? error

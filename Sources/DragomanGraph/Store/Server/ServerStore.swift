@@ -76,30 +76,23 @@ package final class ServerStore: ObjectStore, Sendable {
   /// Where one that lay idle is dead by now, the closure runs again with another one.
   func connected<T>(_ body: (any ServerConnection) throws -> T) throws -> T {
     try StoreError.onServer(name) {
-      while true {
-        let (connection, wasIdle) = try take()
-        defer { put(connection) }
-        do {
-          return try body(connection)
-        } catch let error as ServerError where error.isLoss && wasIdle {
-          continue
-        }
-      }
+      let lent = try take()
+      defer { put(lent.connection) }
+      return try lent.begin(body)
     }
   }
 
   /// A connection of its own.
   func connect() throws -> any ServerConnection { try server.connect() }
 
-  private func take() throws -> (connection: any ServerConnection, wasIdle: Bool) {
+  private func take() throws -> LentConnection {
     let known = try idle.withLock { idle in
       guard !idle.isClosed else {
         throw StoreError(.refused, "The store is closed.", help: "open it again")
       }
       return Connections(list: idle.list.popLast().map { [$0] } ?? [])
     }
-    if let connection = known.list.first { return (connection, true) }
-    return (try server.connect(), false)
+    return try LentConnection(of: server, idle: known.list.first)
   }
 
   private func put(_ connection: any ServerConnection) {
@@ -174,32 +167,42 @@ package final class ServerStore: ObjectStore, Sendable {
     }
   }
 
-  /// Takes a connection and begins to read: one that lay idle may be dead by now.
+  /// Takes a connection and begins to read.
   private func beginReading(of layout: ModelLayout?) throws -> any ServerConnection {
     let stored = stored.withLock { $0 }
-    var isKnown = layout != nil && stored.stamp != nil
-    while true {
-      let (connection, wasIdle) = try take()
-      let seen = seen.withLock { $0 }
-      do {
-        try beginReading(connection, stored, isKnown ? seen.stamp?.check : nil)
-        if let layout, stored.stamp != nil {
-          let isSeen = isKnown && seen.stamp != nil
-          let now = try isSeen ? seen : ServerModel(connection)
-          try check(layout, now, stored)
-          if !isSeen { self.seen.withLock { $0 = now } }
-        }
-        return connection
-      } catch {
-        if connection.isUsable { try? connection.run("ROLLBACK") }
-        put(connection)
-        guard let error = error as? ServerError else { throw error }
-        if isKnown, error.state == ServerStamp.outdated {
-          isKnown = false
-        } else if !(wasIdle && error.isLoss) {
-          throw error
-        }
+    let seen = seen.withLock { $0 }
+    guard let layout, stored.stamp != nil, seen.stamp != nil else {
+      return try beginReading(of: layout, stored, by: nil)
+    }
+    do {
+      return try beginReading(of: layout, stored, by: seen)
+    } catch let error as ServerError where error.state == ServerStamp.outdated {
+      return try beginReading(of: layout, stored, by: nil)
+    }
+  }
+
+  /// The same, by a model that ends it where it is outdated; nil: by the one that is there now.
+  private func beginReading(
+    of layout: ModelLayout?,
+    _ stored: ServerModel,
+    by seen: ServerModel?
+  ) throws -> any ServerConnection {
+    let lent = try take()
+    do {
+      let asked = layout.flatMap { stored.stamp == nil ? nil : $0 }
+      let now = try lent.begin { connection in
+        try beginReading(connection, stored, seen?.stamp?.check)
+        return try asked.map { _ in try seen ?? ServerModel(connection) }
       }
+      if let asked, let now {
+        try check(asked, now, stored)
+        if seen == nil { self.seen.withLock { $0 = now } }
+      }
+      return lent.connection
+    } catch {
+      if lent.connection.isUsable { try? lent.connection.run("ROLLBACK") }
+      put(lent.connection)
+      throw error
     }
   }
 
@@ -218,7 +221,7 @@ package final class ServerStore: ObjectStore, Sendable {
   ) throws {
     // A migration waits for its end, or it for the migration: the model and the tables are those of one moment.
     let lock =
-      (stored.hash == nil ? "" : "; LOCK TABLE _dragoman_model IN ACCESS SHARE MODE")
+      (stored.stamp == nil ? "" : "; LOCK TABLE _dragoman_model IN ACCESS SHARE MODE")
       + (check.map { "; \($0)" } ?? "")
     guard let distribution = stored.distribution else {
       return try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY\(lock)")

@@ -138,3 +138,13 @@ struct ServerArray {
   /// `$3::text[]`.
   func placeholder(_ number: Int) -> String { "$\(number)::\(type.rawValue)[]" }
 }
+
+extension [ServerArray] {
+  /// The rows that the lists are the columns of: `unnest($1::bigint[], $2::text[])`.
+  var unnested: String {
+    "unnest(\(enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")))"
+  }
+
+  /// What such a statement gets.
+  var parameters: [ServerParameter] { map(\.parameter) }
+}

@@ -15,7 +15,10 @@ extension WriteSession {
     guard recordingObstacle == nil else { return nil }
     var part: (number: Int64, recorded: RecordedRun)?
     if let earlier {
-      guard let recorded = try RecordedRun.load(earlier, sql) else { return nil }
+      guard let recorded = try RecordedRun.readable(earlier, sql) else {
+        try RecordedRun.drop(earlier, sql)
+        return nil
+      }
       part = (earlier, recorded)
     }
     let made = try run {

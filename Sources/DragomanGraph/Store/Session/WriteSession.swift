@@ -141,7 +141,7 @@ public final class WriteSession: ImportSession {
     try? database.rollback()
   }
 
-  /// Adds what `model` names and the store does not have yet.
+  /// Adds what `model` names and the store does not have yet, and indexes of unique keys that are gone.
   ///
   /// Needs an open transaction.
   ///
@@ -172,6 +172,8 @@ public final class WriteSession: ImportSession {
     }
     for statement in new.additions(to: old) { try run { try database.execute(sql: statement) } }
     for index in new.newIndexes(than: old) { try make(index, in: layout) }
+    // Somebody has dropped them: nothing else would refuse double values.
+    for index in try run({ try new.lostKeys(in: database) }) { try make(index, in: layout) }
     try nameEntities(in: layout, before: old)
     if isNew || grown != stored.model {
       try run { try StoredModel.save(layout, to: database) }

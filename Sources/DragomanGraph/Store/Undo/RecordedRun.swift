@@ -95,14 +95,22 @@ struct RecordedRun: Codable {
     of run: Int64,
     _ sql: any SharedSQL
   ) throws(StoreError) -> [UInt8]? {
-    let values = try sql.values(
+    guard let value = try value(of: part, of: run, sql) else { return nil }
+    guard case .blob(let bytes) = value else { throw damaged(run) }
+    return bytes
+  }
+
+  /// What stands in the place of a part; nil: there is none.
+  private static func value(
+    of part: Int64,
+    of run: Int64,
+    _ sql: any SharedSQL
+  ) throws(StoreError) -> StoredValue? {
+    try sql.values(
       ["changes"],
       "FROM \(table) WHERE run = ?1 AND part = ?2",
       [.integer(run), .integer(part)]
-    ).first
-    guard let values else { return nil }
-    guard case .blob(let bytes) = values[0] else { throw damaged(run) }
-    return bytes
+    ).first?[0]
   }
 
   /// The numbers of the changesets, the last one first.
@@ -123,13 +131,26 @@ struct RecordedRun: Codable {
     )
   }
 
-  /// Reads part 0; nil where the run is not recorded.
+  /// Reads part 0, for what takes the run back; nil where the run is not recorded.
+  ///
+  /// - Throws: `StoreError`, `.damaged` where it cannot be read.
   static func load(_ run: Int64, _ sql: any SharedSQL) throws(StoreError) -> RecordedRun? {
-    guard try sql.hasTable(table), let bytes = try part(0, of: run, sql) else { return nil }
-    guard let recorded = try? JSONDecoder().decode(RecordedRun.self, from: Data(bytes)) else {
-      throw damaged(run)
-    }
+    guard try sql.hasTable(table), let value = try value(of: 0, of: run, sql) else { return nil }
+    guard let recorded = decoded(value) else { throw damaged(run) }
     return recorded
+  }
+
+  /// Reads part 0, for everything else; nil also where it cannot be read: that costs the run its undo, and nothing
+  /// besides.
+  static func readable(_ run: Int64, _ sql: any SharedSQL) throws(StoreError) -> RecordedRun? {
+    guard try sql.hasTable(table) else { return nil }
+    return try value(of: 0, of: run, sql).flatMap { decoded($0) }
+  }
+
+  /// Decodes part 0; nil: it is none.
+  private static func decoded(_ value: StoredValue) -> RecordedRun? {
+    guard case .blob(let bytes) = value else { return nil }
+    return try? JSONDecoder().decode(RecordedRun.self, from: Data(bytes))
   }
 
   /// Reads a changeset.
@@ -205,7 +226,7 @@ struct RecordedRun: Codable {
       guard let run = row[0].integer else { continue }
       if standing == keptCount || effective == maximumCount {
         try drop(run, sql)
-      } else if try load(run, sql)?.isEmpty == false {
+      } else if try readable(run, sql)?.isEmpty == false {
         effective += 1
         if row[1] == .integer(1) { standing += 1 }
       }
@@ -217,7 +238,12 @@ struct RecordedRun: Codable {
       .damaged,
       "What \(table) keeps of import \(run) cannot be read.",
       help:
-        "restore a backup; without the import's rows in \(table) it cannot be taken back, and all else works"
+        "import \(run) cannot be taken back, unless the version of Dragoman that wrote it does; all else works"
     )
   }
+}
+
+extension SharedSQL {
+  /// Who recorded an import; nil where nothing that can be read is recorded of it.
+  func recordedMark(of run: Int64) throws -> RunMark? { try RecordedRun.readable(run, self)?.mark }
 }

@@ -21,16 +21,21 @@ struct RowAddition: Codable {
 
   /// Writes down for all imports that are recorded what was done to the rows that are there.
   ///
-  /// Runs `SELECT` and `INSERT … ON CONFLICT DO UPDATE` a recorded import, in the open transaction.
+  /// Runs `SELECT` and `INSERT … ON CONFLICT DO UPDATE` a recorded import, in the open transaction. A record that cannot
+  /// be read is dropped.
   ///
   /// - Parameters:
   ///   - additions: What was done, in its order.
   ///   - sql: The statements of the writer.
-  /// - Throws: `StoreError` where a record cannot be read.
+  /// - Throws: `StoreError`.
   static func note(_ additions: [RowAddition], _ sql: any SharedSQL) throws {
     if additions.isEmpty { return }
     for run in try RecordedRun.all(sql) {
-      guard var recorded = try RecordedRun.load(run, sql) else { continue }
+      guard var recorded = try RecordedRun.readable(run, sql) else {
+        // Without it, who can read the record would bring rows back that lack it.
+        try RecordedRun.drop(run, sql)
+        continue
+      }
       recorded.additions = (recorded.additions ?? []) + additions
       try recorded.save(as: run, sql)
     }
@@ -67,5 +72,40 @@ struct RowAddition: Codable {
         return true
       }
     }
+  }
+}
+
+extension RecordedRun {
+  /// Refuses rows that would come back as objects of no entity: their table got sub-entities, or a parent, by a version
+  /// of Dragoman that did not write down how it named the rows that were there.
+  ///
+  /// - Parameters:
+  ///   - run: The run.
+  ///   - sql: The statements of the file.
+  ///   - database: Its connection.
+  /// - Throws: `StoreError`, `.undo`.
+  func checkEntities(of run: Int64, _ sql: FileSQL, in database: Database) throws {
+    let unnamed = try tables.filter { table in
+      let isNoted = additions?.contains {
+        hasSameBytes($0.table, table.name) && $0.column == "_entity"
+      }
+      return try !table.columns.contains("_entity") && isNoted != true
+        && database.columnNames(of: table.name).contains("_entity")
+    }
+    if unnamed.isEmpty { return }
+    let names = Set(unnamed.map { NameKey($0.name) })
+    var lost: String?
+    try Self.forEachChangeset(of: run, sql) { changes in
+      try changes.withRows { row in
+        if row.operation == .deleted, names.contains(NameKey(row.table)) { lost = row.table }
+      }
+    }
+    guard let lost else { return }
+    throw StoreError(
+      .undo,
+      "An older version of Dragoman has given sub-entities to the table \(lost) since import \(run), which cannot be"
+        + " taken back any more.",
+      path: sql.path
+    )
   }
 }

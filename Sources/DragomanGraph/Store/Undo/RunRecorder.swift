@@ -100,7 +100,7 @@ package final class RunRecorder {
     }
     if hasParts {
       // Who ends forgets the oldest ones, and who changes the model writes it down.
-      guard let kept = try RecordedRun.load(number ?? Self.provisionalNumber, sql()) else {
+      guard let kept = try RecordedRun.readable(number ?? Self.provisionalNumber, sql()) else {
         return try giveUp("other imports that ended meanwhile left no room for its record")
       }
       recorded.additions = kept.additions

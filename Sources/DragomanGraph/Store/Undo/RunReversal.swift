@@ -141,6 +141,7 @@ struct RunReversal {
         path: path
       )
     }
+    try recorded.checkEntities(of: run, sql, in: database)
     return recorded
   }
 

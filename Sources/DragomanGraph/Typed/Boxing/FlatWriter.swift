@@ -284,7 +284,8 @@ private struct RowRules {
     throw ContextError(
       .invalid,
       checks.faults.count == 1
-        ? first.message : "\(first.message) (\(checks.faults.count - 1) more faults)",
+        ? first.message
+        : "\(first.message) (\(MessageWords.count(checks.faults.count - 1, "more fault")))",
       help: "mend the values and save again; nothing was written",
       faults: checks.faults
     )

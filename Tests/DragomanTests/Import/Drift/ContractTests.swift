@@ -317,6 +317,23 @@ import Testing
     #expect(try await run(feed).drift?.changes == [])
   }
 
+  @Test(
+    "An empty element where a list stood says nothing of its keys, and is none itself",
+    arguments: ["lines/line", "lines/*"]
+  )
+  func emptyElement(path: String) async throws {
+    let map = Self.map("contract: freeze", line: "contract: freeze,")
+    let fixture = try ImportFixture(map.replacing("lines/line", with: path))
+    let some = #"<r><p id="1"><name>a</name><lines><line n="1"/></lines></p></r>"#
+    let none = #"<r><p id="1"><name>a</name><lines/></p></r>"#
+    for feed in [some, none, some] {
+      #expect(try await fixture.run(feed).drift?.changes == [])
+    }
+    guard path == "lines/line" else { return }
+    let other = #"<r><p id="1"><name>a</name><lines><row n="1"/></lines></p></r>"#
+    await #expect(throws: ImportFailure.self) { try await fixture.run(other) }
+  }
+
   @Test("A source without records is not compared, and the others are")
   func emptySource() async throws {
     let fixture = try ImportFixture(

@@ -77,4 +77,13 @@ import Testing
       .check(ImportRequest([.bytes(Array(feed.utf8), name: "feed.xml")]))
     #expect(coverage.unread.map { "\($0.entity ?? "-") \($0.path)" } == ["E q:t", "- /r/q:t"])
   }
+
+  @Test("The coverage has the prefixes of the map, and of the feed where the map has none")
+  func prefixes() async throws {
+    let fixture = try ImportFixture(Self.map("", namespaces: ", namespaces: { m: \"urn:one\" }"))
+    let feed = #"<r xmlns:a="urn:one" xmlns:b="urn:two"><e id="1"><a:t/><b:t>b</b:t></e></r>"#
+    let (_, coverage) = try await Importer(map: fixture.map, store: fixture.store)
+      .check(ImportRequest([.bytes(Array(feed.utf8), name: "feed.xml")]))
+    #expect(coverage.unread.map(\.path) == ["m:t", "b:t"])
+  }
 }

@@ -65,4 +65,73 @@ import Testing
     // Eight times the work; its square would be sixty-four.
     #expect(large < small * 24, "\(small), \(large)")
   }
+
+  @Test("Tombstones of one key for which many wait take time that grows with their number")
+  func endedAgain() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          N:
+            unique: id
+            attributes: { id: { type: int64 } }
+            deleteWhen: { from: gone, equals: true }
+            relationships:
+              tags: { entity: N, kind: toMany, key: { id: tags }, onUnresolved: stub }
+        sources: { json: { format: json, entity: N } }
+        """
+    )
+    func cost(_ count: Int) async throws -> Duration {
+      let stack = try Stack(map.model(), at: .inMemory)
+      let owners = (1...count).map {
+        ForeignValue.object(["id": .integer(Int64($0)), "tags": [-1, -2]])
+      }
+      let gone = Array(repeating: ForeignValue.object(["id": -1, "gone": true]), count: count)
+      return try await stack.writeInOneTransaction { context in
+        let start = Self.work
+        let imported = try ContextImport(map, ImportCode(), context, nil, nil).run(owners + gone)
+        #expect(imported.report.entities["N"]?.stubs == 1)
+        return Self.work - start
+      }
+    }
+    _ = try await cost(50)
+    let small = try await cost(500)
+    let large = try await cost(4000)
+    #expect(large < small * 24, "\(small), \(large)")
+  }
+
+  @Test("Tombstones of what one record waits for take time that grows with their number")
+  func ended() async throws {
+    let map = try ImportMap(
+      yaml: """
+        version: 1
+        entities:
+          N:
+            unique: id
+            attributes: { id: { type: int64 } }
+            deleteWhen: { from: gone, equals: true }
+            relationships:
+              tags: { entity: N, kind: toMany, key: { id: tags }, onUnresolved: stub }
+        sources: { json: { format: json, entity: N } }
+        """
+    )
+    func cost(_ count: Int) async throws -> Duration {
+      let stack = try Stack(map.model(), at: .inMemory)
+      let keys = (0...count).map { ForeignValue.integer(Int64($0)) }
+      let records =
+        [ForeignValue.object(["id": -1, "tags": .array(keys)])]
+        + keys.dropLast().map { .object(["id": $0, "gone": .bool(true)]) }
+      return try await stack.writeInOneTransaction { context in
+        let start = Self.work
+        let imported = try ContextImport(map, ImportCode(), context, nil, nil).run(records)
+        // The one that no tombstone is of.
+        #expect(imported.report.entities["N"]?.stubs == 1)
+        return Self.work - start
+      }
+    }
+    _ = try await cost(50)
+    let small = try await cost(500)
+    let large = try await cost(4000)
+    #expect(large < small * 24, "\(small), \(large)")
+  }
 }

@@ -37,6 +37,25 @@ struct UndoBesidesTests {
   }
 
   @Test(
+    "A record that cannot be read costs the undo of its own import, and nothing else",
+    arguments: [#"'{"future":1}'"#, "X'7B7D'", "NULL"]
+  )
+  func unreadable(record: String) async throws {
+    let fixture = try ImportFixture(attributes: "name: { type: string }")
+    for number in 1...2 { try await fixture.run(#"[{"id":\#(number)}]"#) }
+    try execute(
+      "UPDATE _dragoman_undo SET changes = \(record) WHERE run = 1 AND part = 0",
+      in: fixture.store
+    )
+    #expect(try await fixture.run(#"[{"id":3}]"#).counts.inserted == 1)
+    #expect(try fixture.store.undoImport().run.id == 3)
+    #expect(try fixture.store.undoImport().run.id == 2)
+    let error = #expect(throws: StoreError.self) { try fixture.store.undoImport(1) }
+    #expect(error?.code == .damaged)
+    #expect(try sql(fixture.store, "SELECT id FROM P") == ["1"])
+  }
+
+  @Test(
     "Of an import that was stopped and gone on with, all is taken back or nothing",
     arguments: [
       (ImportRequest.Recording.never, ImportRequest.Recording.upToAMillionRows),

@@ -38,6 +38,28 @@ struct UndoGrowthTests {
   }
 
   @Test(
+    "Rows are not brought back as objects of no entity, where nobody wrote down of which they are"
+  )
+  func unnamed() async throws {
+    let fixture = try await cars()
+    try migrate(fixture, to: Self.van)
+    // As an older version had it.
+    try fixture.store.write { session in
+      try session.begin()
+      try session.database.execute(
+        sql:
+          "UPDATE _dragoman_undo SET changes = CAST(json_remove(CAST(changes AS TEXT), '$.additions') AS BLOB)"
+          + " WHERE part = 0"
+      )
+      try session.commit()
+    }
+    let error = #expect(throws: StoreError.self) { try fixture.store.undoImport(2) }
+    #expect(
+      error?.code == .undo && error?.message.contains("sub-entities to the table Car") == true
+    )
+  }
+
+  @Test(
     "Rows that come back are of the entity, and have the defaults, that those got which were there",
     arguments: [
       (UndoGrowthTests.van, "_entity, doors", ["Car|null", "Car|2"]),

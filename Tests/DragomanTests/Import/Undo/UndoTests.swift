@@ -245,7 +245,7 @@ struct UndoTests {
     let again = #expect(throws: StoreError.self) { try fixture.store.undoImport() }
     let last = try fixture.store.history().count
     #expect(again?.message.contains("import, \(last),") == true)
-    #expect(again?.help == "the last one that did is \(last - 1): take it back by its number")
+    #expect(again?.help == "nothing is kept of \(last - 1) either, the last one that did")
   }
 
   @Test("An import that is not recorded, or too large, cannot be taken back")

@@ -401,6 +401,22 @@ struct DateReaderTests {
         "There is no time zone \"Europe/Olso\" (IANA names such as Europe/Oslo are known). Did you mean \"Europe/Oslo\"?"
       ),
       (
+        [], .timestamp, "GMT+2",
+        "There is no time zone \"GMT+2\" (IANA names such as Europe/Oslo are known). Did you mean \"Etc/GMT-2\"?"
+      ),
+      (
+        [], .timestamp, "-03:00",
+        "There is no time zone \"-03:00\" (IANA names such as Europe/Oslo are known). Did you mean \"Etc/GMT+3\"?"
+      ),
+      (
+        [], .timestamp, "UTC+5:30",
+        "There is no time zone \"UTC+5:30\" (IANA names such as Europe/Oslo are known)."
+      ),
+      (
+        [], .timestamp, "BST",
+        "There is no time zone \"BST\" (IANA names such as Europe/Oslo are known). Did you mean \"Europe/London\"?"
+      ),
+      (
         [], .timestamp, "", "There is no time zone \"\" (IANA names such as Europe/Oslo are known)."
       ),
     ] as [([String], AttributeType, String?, String)]

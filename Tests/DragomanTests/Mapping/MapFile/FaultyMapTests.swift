@@ -177,6 +177,33 @@ import Testing
       ]
     ),
     Case(
+      testDescription: "an output path of a shell",
+      yaml: """
+        version: 1
+        entities: { A: { attributes: { a: } } }
+        import: { rejects: { file: .profile } }
+        """,
+      faults: ["3:28 map.output"]
+    ),
+    Case(
+      testDescription: "an output path in a hidden folder",
+      yaml: """
+        version: 1
+        entities: { A: { attributes: { a: } } }
+        import: { rejects: { file: out/.config/x } }
+        """,
+      faults: ["3:28 map.output"]
+    ),
+    Case(
+      testDescription: "an output path of settings",
+      yaml: """
+        version: 1
+        entities: { A: { attributes: { a: } } }
+        import: { rejects: { file: dragoman.yaml } }
+        """,
+      faults: ["3:28 map.output"]
+    ),
+    Case(
       testDescription: "names that SQLite or Dragoman keeps, and names that clash",
       yaml: """
         version: 1

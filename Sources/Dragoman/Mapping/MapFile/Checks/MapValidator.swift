@@ -193,15 +193,22 @@ struct MapValidator {
     guard let path = options.rejectsFile else { return }
     // By bytes, as the system takes it apart.
     let steps = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-    if steps[0].isEmpty || steps[0].first == UInt8(ascii: "~")
-      || steps.contains(where: { $0.elementsEqual("..".utf8) })
-      || steps[steps.count - 1].isEmpty || path.utf8.contains(0)
+    let isHidden = { (step: Substring.UTF8View) in
+      step.first == UInt8(ascii: ".") && !step.elementsEqual(".".utf8)
+    }
+    // A shell and Dragoman itself read files by such names: lines of a feed would run, or be settings.
+    let isSettings = ["dragoman.yaml", "dragoman.yml"].contains {
+      $0.utf8.elementsEqual(steps[steps.count - 1])
+    }
+    if steps[0].isEmpty || steps[0].first == UInt8(ascii: "~") || steps.contains(where: isHidden)
+      || isSettings || steps[steps.count - 1].isEmpty || path.utf8.contains(0)
     {
       report(
         .outputPath,
-        "The rejects file \"\(path)\" is not a file in the map's folder.",
+        "The rejects file \"\(path)\" is not a file in the map's folder that a map may name.",
         at: "import.rejects.file",
-        rule: "output paths are relative to the map's folder and have no \"..\""
+        rule:
+          "output paths are relative to the map's folder; no step begins with a dot, and none is that of settings"
       )
     }
   }

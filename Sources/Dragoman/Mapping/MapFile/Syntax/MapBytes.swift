@@ -30,11 +30,10 @@ package enum MapBytes {
       )
     }
     defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw Failure(reason: text(errno)) }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG, S_IFIFO: return try bytes(of: descriptor)
-    case S_IFDIR: throw Failure(reason: "it is a folder")
+    guard let file = FileStatus(descriptor: descriptor) else { throw Failure(reason: text(errno)) }
+    switch file.kind {
+    case .regular, .pipe: return try bytes(of: descriptor)
+    case .folder: throw Failure(reason: "it is a folder")
     default: throw Failure(reason: "it is neither a file nor a pipe")
     }
   }
@@ -68,8 +67,7 @@ package enum MapBytes {
   }
 
   private static func isPipe(_ descriptor: Int32) -> Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO
+    FileStatus(descriptor: descriptor)?.kind == .pipe
   }
 
   private static func isReady(_ descriptor: Int32, milliseconds: Int32) -> Bool {

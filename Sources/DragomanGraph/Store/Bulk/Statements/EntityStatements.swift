@@ -307,7 +307,7 @@ package struct EntityStatements: Adjustable {
   }
 
   /// Whether rows leave objects alone that are there; a stub is not.
-  private var leavesObjects: Bool { mode == .ignore || mode == .insert }
+  var leavesObjects: Bool { mode == .ignore || mode == .insert }
 
   /// What a row changes of our own columns: it completes a stub, and makes an object of a more
   /// special entity of one that was known by a more general one.
@@ -338,7 +338,7 @@ package struct EntityStatements: Adjustable {
   }
 
   /// A test of objects of the entity only: an object stays of its branch of the family.
-  private func ofEntity(_ test: String) -> String {
+  func ofEntity(_ test: String) -> String {
     entityTest.map { "\(test) AND \($0)" } ?? test
   }
 

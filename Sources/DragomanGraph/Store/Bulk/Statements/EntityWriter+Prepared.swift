@@ -23,7 +23,7 @@ extension EntityWriter {
     /// Finds an object that has the key of a row, and is of another branch of the family.
     let relative: PreparedSentence?
     /// Find a stub of another key of a row, and give it the row's identity.
-    let adoptions: [(find: PreparedSentence, adopt: PreparedSentence)]
+    let adoptions: [(find: PreparedSentence, adopt: PreparedSentence, count: PreparedSentence)]
 
     init(_ statements: EntityStatements, _ present: [Int], in database: Database) throws {
       let keys = statements.keySlots(of: present)
@@ -48,8 +48,11 @@ extension EntityWriter {
       } else {
         newer = nil
       }
-      adoptions = try statements.adoptions(present).map { find, adopt in
-        (try PreparedSentence(find, in: database), try PreparedSentence(adopt, in: database))
+      adoptions = try statements.adoptions(present).map { find, adopt, count in
+        (
+          try PreparedSentence(find, in: database), try PreparedSentence(adopt, in: database),
+          try PreparedSentence(count, in: database)
+        )
       }
       relative = try keys.flatMap { statements.relative($0) }.map {
         try PreparedSentence($0, in: database)

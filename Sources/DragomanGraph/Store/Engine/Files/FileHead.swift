@@ -24,9 +24,8 @@ package enum FileHead {
   /// - Throws: `Failure`: `ESPIPE` for what is no regular file, `EBUSY` for a `-shm` that belongs to a database: the locks
   ///   of who works with that are on it.
   package static func bytes(_ count: Int, of path: String) throws(Failure) -> [UInt8] {
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw Failure(code: errno) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw Failure(code: ESPIPE) }
+    guard let status = FileStatus(path) else { throw Failure(code: errno) }
+    guard status.kind == .regular else { throw Failure(code: ESPIPE) }
     if isShared(path) { throw Failure(code: EBUSY) }
     // SQLite opens no longer path, so that nobody has a database there.
     if path.utf8.count > maximumPathByteCount { return try plainBytes(count, of: path) }
@@ -44,7 +43,7 @@ package enum FileHead {
       throw Failure(code: code == 0 ? EIO : code)
     }
     // SQLite itself says of a file of one byte that it is empty.
-    var bytes = [UInt8](repeating: 0, count: min(count, Int(status.st_size)))
+    var bytes = [UInt8](repeating: 0, count: min(count, status.byteCount))
     guard bytes.isEmpty || read(file, &bytes, Int32(bytes.count), 0) == SQLITE_OK else {
       throw Failure(code: EIO)
     }

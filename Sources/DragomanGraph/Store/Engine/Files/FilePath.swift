@@ -69,14 +69,3 @@ package enum FilePath {
     return bytes[..<(bytes.lastIndex { $0 != slash }.map { $0 + 1 } ?? 0)]
   }
 }
-
-extension stat {
-  /// When the file was written last.
-  package var modified: timespec {
-    #if canImport(Darwin)
-    st_mtimespec
-    #else
-    st_mtim
-    #endif
-  }
-}

@@ -42,15 +42,14 @@ final class NewFile: Sendable {
     removeSecondName(of: path)
     while true {
       // A log without its database would be taken for the new one's.
-      guard ["", "-wal", "-shm", "-journal"].allSatisfy({ status($0, of: path) == nil }) else {
-        return nil
-      }
+      let parts = ["", "-wal", "-shm", "-journal"]
+      guard parts.allSatisfy({ FileStatus(unfollowed: path + $0) == nil }) else { return nil }
       let descriptor = open(temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644)
       guard descriptor >= 0 else { return nil }
       switch lock(descriptor, temporary) {
       case .ours:
         // It may have got its name while we waited for it.
-        if status(of: path) == nil, ftruncate(descriptor, 0) == 0 {
+        if FileStatus(unfollowed: path) == nil, ftruncate(descriptor, 0) == 0 {
           for ending in ["-wal", "-shm", "-journal"] { unlink(temporary + ending) }
           return NewFile(path, descriptor)
         }
@@ -87,7 +86,9 @@ final class NewFile: Sendable {
     defer { discard() }
     guard let file = descriptor.withLock({ $0 }) else { return }
     guard synchronize(file) == 0 else { throw failure(errno) }
-    guard Self.status("-wal", of: path) == nil, Self.status("-journal", of: path) == nil else {
+    guard FileStatus(unfollowed: path + "-wal") == nil,
+      FileStatus(unfollowed: path + "-journal") == nil
+    else {
       throw taken
     }
     switch PublishedFile.nameNew(temporaryPath, path) {
@@ -127,16 +128,15 @@ final class NewFile: Sendable {
 
   /// Who was killed between giving a file its name and removing the other one has left it both.
   private static func removeSecondName(of path: String) {
-    guard let file = status(of: path), let other = status(ending, of: path),
-      file.st_dev == other.st_dev, file.st_ino == other.st_ino
+    guard let file = FileStatus(unfollowed: path),
+      file.identity == FileStatus(unfollowed: path + ending)?.identity
     else { return }
     unlink(path + ending)
   }
 
   /// Whether a file has two names because one who builds it gives it the second, or was killed at that.
-  static func isBeingNamed(_ path: String, _ status: stat) -> Bool {
-    guard status.st_nlink == 2, let other = Self.status(ending, of: path) else { return false }
-    return other.st_dev == status.st_dev && other.st_ino == status.st_ino
+  static func isBeingNamed(_ path: String, _ status: FileStatus) -> Bool {
+    status.nameCount == 2 && FileStatus(unfollowed: path + ending)?.identity == status.identity
   }
 
   /// How a file that was opened stands.
@@ -151,13 +151,17 @@ final class NewFile: Sendable {
   }
 
   private static func lock(_ descriptor: Int32, _ path: String) -> Lock {
-    var own = stat()
-    guard fstat(descriptor, &own) == 0, own.st_mode & S_IFMT == S_IFREG else { return .strange }
+    // What somebody else has made is his, with his permissions.
+    guard let made = FileStatus(descriptor: descriptor), made.kind == .regular,
+      made.owner == geteuid()
+    else { return .strange }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       return errno == EWOULDBLOCK ? .taken : .strange
     }
-    guard isNamed(path, descriptor), fstat(descriptor, &own) == 0 else { return .gone }
-    if own.st_nlink > 1 {
+    guard isNamed(path, descriptor), let own = FileStatus(descriptor: descriptor) else {
+      return .gone
+    }
+    if own.nameCount > 1 {
       // It has its name, and who gave it was killed before this one was removed.
       return unlink(path) == 0 ? .gone : .strange
     }
@@ -174,15 +178,8 @@ final class NewFile: Sendable {
   }
 
   private static func isNamed(_ path: String, _ descriptor: Int32) -> Bool {
-    var own = stat()
-    guard fstat(descriptor, &own) == 0, let named = status(of: path) else { return false }
-    return own.st_dev == named.st_dev && own.st_ino == named.st_ino
-  }
-
-  /// What is under a name; a link counts, wherever it leads.
-  private static func status(_ ending: String = "", of path: String) -> stat? {
-    var found = stat()
-    return lstat(path + ending, &found) == 0 ? found : nil
+    guard let own = FileStatus(descriptor: descriptor) else { return false }
+    return own.identity == FileStatus(unfollowed: path)?.identity
   }
 
   private var taken: StoreError {

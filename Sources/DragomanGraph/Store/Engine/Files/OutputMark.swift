@@ -27,8 +27,7 @@ package enum OutputMark {
   ///   - descriptor: The file, open for writing.
   /// - Returns: false where the file system keeps no such attributes.
   package static func set(_ kind: String, on descriptor: Int32) -> Bool {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return false }
+    guard let status = FileStatus(descriptor: descriptor) else { return false }
     let mark = Array(text(kind, status).utf8)
     return dragoman_fsetxattr(descriptor, name, mark, mark.count) == 0
   }
@@ -40,7 +39,7 @@ package enum OutputMark {
   ///   - path: The file, behind symbolic links.
   ///   - status: What the system says of the file.
   /// - Returns: Whether there is one, and what it says.
-  static func read(_ kind: String, at path: String, _ status: stat) -> Reading {
+  static func read(_ kind: String, at path: String, _ status: FileStatus) -> Reading {
     var bytes = [UInt8](repeating: 0, count: 128)
     let count = dragoman_getxattr(path, name, &bytes, bytes.count)
     guard count > 0 else { return .missing }
@@ -50,8 +49,8 @@ package enum OutputMark {
   }
 
   /// Kind, size in bytes, and time of the last change to the nanosecond.
-  private static func text(_ kind: String, _ status: stat) -> String {
+  private static func text(_ kind: String, _ status: FileStatus) -> String {
     let changed = status.modified
-    return "\(kind) \(status.st_size) \(changed.tv_sec) \(changed.tv_nsec)"
+    return "\(kind) \(status.byteCount) \(changed.seconds) \(changed.nanoseconds)"
   }
 }

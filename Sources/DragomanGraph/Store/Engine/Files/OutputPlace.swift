@@ -112,17 +112,16 @@ package enum OutputPlace {
     if let own = Identity(path), let file = kept.first(where: { Identity($0.path) == own }) {
       throw Refusal("is \(file.role)")
     }
-    var status = stat()
-    guard stat(path, &status) == 0 else {
+    guard let status = FileStatus(path) else {
       self = .absent(at: try Self.target(of: path))
       return
     }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG:
-      if status.st_size > 0 { try Self.check(path, status, proof) }
-      self = .file(at: try Self.target(of: path), mode: status.st_mode & 0o7777)
-    case S_IFIFO, S_IFCHR: self = .stream
-    case S_IFDIR: throw Refusal("is a folder", help: "name a file in it")
+    switch status.kind {
+    case .regular:
+      if status.byteCount > 0 { try Self.check(path, status, proof) }
+      self = .file(at: try Self.target(of: path), mode: status.permissions)
+    case .pipe, .characterDevice: self = .stream
+    case .folder: throw Refusal("is a folder", help: "name a file in it")
     default: throw Refusal("is no regular file")
     }
   }
@@ -136,9 +135,8 @@ package enum OutputPlace {
   ///   (`/dev/stdout` may).
   package static func target(of path: String) throws(Refusal) -> String {
     try checkName(path)
-    var status = stat()
     guard let target = followed(path),
-      stat(path, &status) != 0 || Identity(target) == Identity(path)
+      FileStatus(path) == nil || Identity(target) == Identity(path)
     else { throw Refusal("is a link that leads to no name") }
     return target
   }
@@ -168,7 +166,7 @@ package enum OutputPlace {
   private static let maximumLinkCount = 40
 
   /// Refuses a file that was not made as such an output.
-  private static func check(_ path: String, _ status: stat, _ proof: Proof) throws(Refusal) {
+  private static func check(_ path: String, _ status: FileStatus, _ proof: Proof) throws(Refusal) {
     switch proof {
     case .form(let form): try check(path, form)
     case .mark(let name, let kind):
@@ -202,31 +200,21 @@ package enum OutputPlace {
     }
   }
 
-  /// What makes two paths the same file: device and inode; of a file that does not exist those of
-  /// its folder, and its name.
+  /// What makes two paths the same file, whether it exists; of one that does not its folder, and its name's bytes.
   private struct Identity: Equatable {
-    private let device: dev_t
-    private let inode: ino_t
-    private let missingName: String?
+    private let existing: FileStatus.Identity
+    private let missingName: [UInt8]?
 
     init?(_ path: String) {
-      var status = stat()
-      if stat(path, &status) == 0 {
-        missingName = nil
-      } else {
-        // Of what has no folder either nothing is to be told.
-        guard let target = followed(path), stat(FilePath.folder(of: target), &status) == 0 else {
-          return nil
-        }
-        missingName = FilePath.name(of: target)
+      if let file = FileStatus(path) {
+        (existing, missingName) = (file.identity, nil)
+        return
       }
-      device = status.st_dev
-      inode = status.st_ino
-    }
-
-    static func == (one: Identity, other: Identity) -> Bool {
-      one.device == other.device && one.inode == other.inode
-        && one.missingName.map { Array($0.utf8) } == other.missingName.map { Array($0.utf8) }
+      // Of what has no folder either nothing is to be told.
+      guard let target = followed(path), let folder = FileStatus(FilePath.folder(of: target)) else {
+        return nil
+      }
+      (existing, missingName) = (folder.identity, Array(FilePath.name(of: target).utf8))
     }
   }
 }

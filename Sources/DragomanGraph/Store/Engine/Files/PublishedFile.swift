@@ -131,9 +131,8 @@ package final class PublishedFile {
   }
 
   private static func mode(of path: String) -> mode_t? {
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return status.st_mode & 0o7777
+    guard let status = FileStatus(path), status.kind == .regular else { return nil }
+    return status.permissions
   }
 
   // MARK: - Names
@@ -172,8 +171,7 @@ package final class PublishedFile {
     switch errno {
     case EPERM, EOPNOTSUPP, ENOTSUP, ENOSYS, EMLINK:
       // A file system without links: nobody comes between these two calls, most likely.
-      var status = stat()
-      return lstat(new, &status) == 0 ? EEXIST : rename(old, new)
+      return FileStatus(unfollowed: new) != nil ? EEXIST : rename(old, new)
     default: return errno
     }
   }

@@ -85,7 +85,7 @@ extension MigrationRun {
         ).forEachRow { examples.append(isSensitive ? "•••" : MigrationChecks.text($0.stored(0))) }
         faults.append(
           "\(entity).\(conversion.new.name) cannot become \(conversion.new.described) from"
-            + " \(conversion.old.described): \(count == 1 ? "1 reference" : "\(count) references") of"
+            + " \(conversion.old.described): \(MessageWords.count(count, "reference")) of"
             + " \(relationship) \(count == 1 ? "waits" : "wait") for what does not convert"
             + " (\(examples.joined(separator: "; ")))."
         )

@@ -89,15 +89,16 @@ package struct ServerCopy {
     try store.write { session in
       try session.begin()
       try copy("_dragoman_imports", ImportLedgerEntry.columns, to: session.database)
-      try markStopped(in: session.database)
+      try markUnfinished(in: session.database)
       if case .recorded = part { try copyKept(to: session) }
       try session.commit()
     }
     return store
   }
 
-  /// Says of imports that have kept how far they came, and do not run any more, that they were stopped.
-  private func markStopped(in database: Database) throws {
+  /// Says of imports that have kept how far they came, and do not run any more, that they were stopped, and of those of
+  /// which that cannot be known, that they are not at their end.
+  private func markUnfinished(in database: Database) throws {
     let sql = ServerSQL(connection: connection, name: "")
     let running = try Int.fetchOne(
       database,
@@ -106,14 +107,16 @@ package struct ServerCopy {
     )
     guard running != 0 else { return }
     for name in try sql.readableTables(beginning: ServerRun.prefix) {
-      guard let run = ServerRun(name), try !run.isRunning(connection),
-        let state = try state(of: name), let owner = RunOwner(state)
-      else { continue }
+      guard let run = ServerRun(name) else { continue }
+      let isRunning = try run.isRunning(connection)
+      guard isRunning != true, let state = try state(of: name), let owner = RunOwner(state) else {
+        continue
+      }
+      let status: ImportLedgerEntry.Status = isRunning == nil ? .unfinished : .stopped
       try database.execute(
         sql: "UPDATE _dragoman_imports SET status = ? WHERE id = ? AND status = ?",
         arguments: [
-          ImportLedgerEntry.Status.stopped.rawValue, owner.ledger,
-          ImportLedgerEntry.Status.running.rawValue,
+          status.rawValue, owner.ledger, ImportLedgerEntry.Status.running.rawValue,
         ]
       )
     }

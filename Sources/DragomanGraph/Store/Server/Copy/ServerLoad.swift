@@ -35,7 +35,7 @@ final class ServerLoad {
     self.tables = tables
     new = Set(tables.map { NameKey($0.name) }.filter { !known.contains($0) })
     let there = tables.map(\.name).filter { known.contains(NameKey($0)) }.map(Schema.quoted)
-    let tests = (there + (session.committed.hash == nil ? [] : ["_dragoman_pending"])).map {
+    let tests = (there + (session.committed.stamp == nil ? [] : ["_dragoman_pending"])).map {
       "EXISTS (SELECT 1 FROM \($0))"
     }
     guard !tests.isEmpty else { return }
@@ -47,7 +47,7 @@ final class ServerLoad {
   func makeFile() throws -> SQLiteStore {
     let file = try SQLiteStore(at: .temporary)
     try file.grow(to: grown)
-    guard session.committed.hash != nil else { return file }
+    guard session.committed.stamp != nil else { return file }
     keys = try readKeys("")
     try file.write { writing in
       try writing.begin()
@@ -156,7 +156,7 @@ final class ServerLoad {
   }
 
   private func copyKeys(_ reading: WriteSession) throws {
-    if session.committed.hash != nil, try readKeys("FOR UPDATE") != keys {
+    if session.committed.stamp != nil, try readKeys("FOR UPDATE") != keys {
       // A stack has reserved keys for objects that it has not saved yet: the same ones.
       var busy = StoreError(
         .busy,
@@ -175,7 +175,7 @@ final class ServerLoad {
     try session.connection.run(
       "INSERT INTO _dragoman_keys AS k (\"table\", next) SELECT * FROM unnest($1::text[], $2::bigint[])"
         + " ON CONFLICT (\"table\") DO UPDATE SET next = greatest(k.next, excluded.next)",
-      lists.map(\.parameter)
+      lists.parameters
     )
   }
 

@@ -37,12 +37,11 @@ extension ServerMigration {
         count += 1
       }
       guard count > 0 else { break }
-      let values = lists.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
       let written = try refusing(columns, of: table) { () throws(ServerError) in
         try connection.run(
-          "UPDATE \(name) AS t SET \(settings.joined(separator: ", ")) FROM unnest(\(values))"
+          "UPDATE \(name) AS t SET \(settings.joined(separator: ", ")) FROM \(lists.unnested)"
             + " AS n(k, \(names.joined(separator: ", "))) WHERE t._pk = n.k",
-          lists.map(\.parameter)
+          lists.parameters
         )
       }
       try StoreError.check(written, is: count, in: table.name)

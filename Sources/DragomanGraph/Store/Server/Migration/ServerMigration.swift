@@ -50,7 +50,7 @@ struct ServerMigration {
     if !isDistributed { try dropReferences() }
     try dropIndexes()
     for table in plan.goneTables { try connection.run("DROP TABLE \(q(table))") }
-    try renameTables()
+    try rename(plan.tableRenames) { "ALTER TABLE \($0) RENAME TO \($1)" }
     for table in plan.tables { try change(table) }
     let tables = plan.keptTables + plan.madeTables
     for table in plan.madeTables {
@@ -86,25 +86,19 @@ struct ServerMigration {
 
   // MARK: - Names
 
-  /// By way of names that nobody has: two tables may change places.
-  private func renameTables() throws {
-    for (index, rename) in plan.tableRenames.enumerated() {
-      try connection.run("ALTER TABLE \(q(rename.old)) RENAME TO _dragoman_rename_\(index)")
-    }
-    for (index, rename) in plan.tableRenames.enumerated() {
-      try connection.run("ALTER TABLE _dragoman_rename_\(index) RENAME TO \(q(rename.new))")
-    }
-  }
-
-  private func renameColumns(of table: MigrationPlan.TableChange) throws {
-    let alter = "ALTER TABLE \(q(table.new)) RENAME COLUMN"
-    let renames = plan.renames(of: table)
-    for (index, rename) in renames.enumerated() {
-      try connection.run("\(alter) \(q(rename.old)) TO _dragoman_rename_\(index)")
-    }
-    for (index, rename) in renames.enumerated() {
-      try connection.run("\(alter) _dragoman_rename_\(index) TO \(q(rename.new))")
-    }
+  /// Renames by way of names that nobody has: two may change places.
+  ///
+  /// - Parameters:
+  ///   - renames: The old and the new names.
+  ///   - sql: The statement that gives the first name's bearer the second one; both are quoted.
+  /// - Throws: `ServerError`.
+  private func rename(
+    _ renames: [(old: String, new: String)],
+    _ sql: (String, String) -> String
+  ) throws {
+    let between = renames.indices.map { "_dragoman_rename_\($0)" }
+    for (rename, name) in zip(renames, between) { try connection.run(sql(q(rename.old), name)) }
+    for (rename, name) in zip(renames, between) { try connection.run(sql(name, q(rename.new))) }
   }
 
   /// The next keys follow their tables; those of tables that went stay, so that keys never return.
@@ -135,7 +129,9 @@ struct ServerMigration {
     for column in plan.goneColumns(of: change) {
       try connection.run("ALTER TABLE \(q(table.name)) DROP COLUMN \(q(column))")
     }
-    try renameColumns(of: change)
+    try rename(plan.renames(of: change)) {
+      "ALTER TABLE \(q(table.name)) RENAME COLUMN \($0) TO \($1)"
+    }
     for column in table.columns where change.sources[column.name] == nil {
       try connection.run(new.addition(of: column, to: table))
     }

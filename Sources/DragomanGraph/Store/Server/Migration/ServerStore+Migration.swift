@@ -119,7 +119,7 @@ extension ServerSession {
       )
     }
     guard migration.model != stored.model else { return migration }
-    guard committed.hash != nil else {
+    guard committed.stamp != nil else {
       try grow(to: migration.model)
       return migration
     }
@@ -145,7 +145,7 @@ extension ServerSession {
   ///
   /// - Throws: `StoreError`, `.busy`, which does not pass by itself: who reads or writes for long was waited for.
   private func lock(_ stored: ModelLayout, _ mode: String) throws {
-    guard committed.hash != nil else { return }
+    guard committed.stamp != nil else { return }
     let names = ["_dragoman_model"] + Schema(stored).tables.map { Schema.quoted($0.name) }
     do throws(ServerError) {
       try connection.run("LOCK TABLE \(names.joined(separator: ", ")) IN \(mode) MODE")
@@ -165,7 +165,7 @@ extension ServerSession {
   private func checkNobodyImports() throws {
     let sql = ServerSQL(connection: connection, name: "")
     for table in try sql.tables(beginning: ServerRun.prefix) {
-      guard let run = ServerRun(table), try run.isRunning(connection) else { continue }
+      guard let run = ServerRun(table), try run.isRunning(connection) != false else { continue }
       throw StoreError(
         .busy,
         "An import in batches is under way.",

@@ -34,7 +34,7 @@ extension ServerWriter {
         "UPDATE \(Schema.quoted(join.name)) AS t SET inverse_position = n.p"
           + " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS n(o, t, p)"
           + " WHERE t.owner = n.o AND t.target = n.t",
-        lists.map(\.parameter)
+        lists.parameters
       )
     }
   }
@@ -74,14 +74,14 @@ extension ServerWriter {
       try connection.run(
         "DELETE FROM \(name) AS t USING unnest($1::bigint[], $2::bigint[]) AS n(o, t)"
           + " WHERE t.owner = n.o AND t.target = n.t",
-        work.removals.map(\.parameter)
+        work.removals.parameters
       )
     }
     guard !work.wanted.isEmpty else { return }
     try connection.forEachRow(
       "INSERT INTO \(name) (owner, target) SELECT * FROM unnest($1::bigint[], $2::bigint[])"
         + " ON CONFLICT DO NOTHING RETURNING owner, target",
-      work.insertions.map(\.parameter)
+      work.insertions.parameters
     ) { work.wanted[LinkKey(link: link.id, owner: $0[0].number)]?.remove($0[1].number) }
     for (owner, targets) in work.wanted where !targets.isEmpty { outcome.known[owner] = targets }
   }
@@ -130,10 +130,9 @@ extension ServerWriter {
       [ServerParameter(changed)]
     )
     let inverse = join.hasInversePosition ? ", inverse_position" : ""
-    let values = lists.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
     try connection.run(
-      "INSERT INTO \(name) (owner, target, position\(inverse)) SELECT * FROM unnest(\(values))",
-      lists.map(\.parameter)
+      "INSERT INTO \(name) (owner, target, position\(inverse)) SELECT * FROM \(lists.unnested)",
+      lists.parameters
     )
   }
 
@@ -178,11 +177,10 @@ extension ServerWriter {
       )
     }
     guard isWaiting else { return }
-    let values = waits.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
     try connection.run(
       "INSERT INTO _dragoman_pending (owner, relationship, entity, key)"
-        + " SELECT o, r, e, k FROM unnest(\(values)) WITH ORDINALITY AS n(o, r, e, k, i) ORDER BY i",
-      waits.map(\.parameter)
+        + " SELECT o, r, e, k FROM \(waits.unnested) WITH ORDINALITY AS n(o, r, e, k, i) ORDER BY i",
+      waits.parameters
     )
   }
 
@@ -190,9 +188,9 @@ extension ServerWriter {
     for (table, lists) in rows {
       try connection.run(
         "UPDATE \(Schema.quoted(layout.tables[table].name)) AS t SET \(column) = n.v"
-          + " FROM unnest(\(lists[0].placeholder(1)), \(lists[1].placeholder(2))) AS n(k, v)"
+          + " FROM \(lists.unnested) AS n(k, v)"
           + " WHERE t._pk = n.k",
-        lists.map(\.parameter)
+        lists.parameters
       )
     }
   }

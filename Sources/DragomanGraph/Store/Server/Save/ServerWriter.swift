@@ -328,12 +328,11 @@ final class ServerWriter: ChangeSetWriter {
       shape.columns.enumerated().map { "\(Schema.quoted(table.columns[$1].name)) = n.c\($0)" }
       + ["_v = n.v"]
     let names = ["k", "v"] + shape.columns.indices.map { "c\($0)" }
-    let values = lists.enumerated().map { $1.placeholder($0 + 1) }
     let count = try connection.run(
       "UPDATE \(Schema.quoted(table.name)) AS t SET \(assignments.joined(separator: ", "))"
-        + " FROM unnest(\(values.joined(separator: ", "))) AS n(\(names.joined(separator: ", ")))"
+        + " FROM \(lists.unnested) AS n(\(names.joined(separator: ", ")))"
         + " WHERE t._pk = n.k",
-      lists.map(\.parameter)
+      lists.parameters
     )
     try check(count, is: places.count, in: shape.table)
   }
@@ -353,11 +352,10 @@ final class ServerWriter: ChangeSetWriter {
     }
     let names =
       ["_pk"] + (namesEntity ? ["_entity"] : []) + table.columns.map { Schema.quoted($0.name) }
-    let values = lists.enumerated().map { $1.placeholder($0 + 1) }
     let count = try connection.run(
       "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")), _v)"
-        + " SELECT n.*, 1 FROM unnest(\(values.joined(separator: ", "))) AS n",
-      lists.map(\.parameter)
+        + " SELECT n.*, 1 FROM \(lists.unnested) AS n",
+      lists.parameters
     )
     try check(count, is: places.count, in: index)
   }

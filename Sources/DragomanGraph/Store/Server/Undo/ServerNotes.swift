@@ -22,8 +22,8 @@ final class ServerNotes: ChangeNotes {
   /// What is noted.
   private(set) var tables: [Noted]
   private let session: ServerSession
-  /// What the stored model was when the temporary tables were made.
-  private var hash: String?
+  /// The stored model for which the temporary tables were made.
+  private var stamp: ServerStamp?
   private var isOver = false
   /// The connection that has the temporary tables.
   private var holder: (any ServerConnection)?
@@ -133,10 +133,10 @@ final class ServerNotes: ChangeNotes {
   /// - Throws: `ServerError`.
   func hold() throws {
     let connection = session.connection
-    guard !isOver, holder !== connection || hash != session.committed.hash else { return }
+    guard !isOver, holder !== connection || stamp != session.committed.stamp else { return }
     var script = removal
     if holder != nil { tables = try Self.tables(of: session) }
-    hash = session.committed.hash
+    stamp = session.committed.stamp
     script += "CREATE TEMPORARY SEQUENCE \(Self.places) CACHE 1000;"
     for noted in tables {
       script +=

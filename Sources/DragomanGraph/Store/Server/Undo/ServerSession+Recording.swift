@@ -31,7 +31,7 @@ extension ServerSession {
       var (part, notes): ((number: Int64, recorded: RecordedRun)?, ServerNotes?)
       let obstacle = try tryToRecord {
         try prepareRecords()
-        if let earlier, let recorded = try RecordedRun.load(earlier, sql) {
+        if let earlier, let recorded = try RecordedRun.readable(earlier, sql) {
           if try isAsNow(recorded) {
             part = (earlier, recorded)
           } else {

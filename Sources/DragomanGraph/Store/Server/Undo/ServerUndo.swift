@@ -168,9 +168,9 @@ private final class ChangedRows {
       rows.map { row in columns.map { row[$0] } }
     )
     let count = try session.connection.run(
-      "DELETE FROM \(Schema.quoted(table.name)) AS t USING unnest(\(placeholders(lists)))"
+      "DELETE FROM \(Schema.quoted(table.name)) AS t USING \(lists.unnested)"
         + " AS n(\(names.joined(separator: ", "))) WHERE \(test(columns, table, names))",
-      lists.map(\.parameter)
+      lists.parameters
     )
     try check(count, rows.count, table.name)
   }
@@ -183,9 +183,9 @@ private final class ChangedRows {
       .map { "\(Schema.quoted(table.columns[$0].name)) = n.\($1)" }
     let count = try session.connection.run(
       "UPDATE \(Schema.quoted(table.name)) AS t SET \(sets.joined(separator: ", "))"
-        + " FROM unnest(\(placeholders(lists))) AS n(\(names.joined(separator: ", ")))"
+        + " FROM \(lists.unnested) AS n(\(names.joined(separator: ", ")))"
         + " WHERE \(test(tested, table, names))",
-      lists.map(\.parameter)
+      lists.parameters
     )
     try check(count, rows.count, table.name)
   }
@@ -198,8 +198,8 @@ private final class ChangedRows {
     let names = columns.map { Schema.quoted(table.columns[$0].name) }
     let count = try session.connection.run(
       "INSERT INTO \(Schema.quoted(table.name)) (\(names.joined(separator: ", ")))"
-        + " SELECT * FROM unnest(\(placeholders(lists)))",
-      lists.map(\.parameter)
+        + " SELECT * FROM \(lists.unnested)",
+      lists.parameters
     )
     try check(count, rows.count, table.name)
   }
@@ -237,10 +237,6 @@ private final class ChangedRows {
       return session.schema.type(of: column, in: table)
     }
     return column.type == "TEXT" ? .text : .bigint
-  }
-
-  private func placeholders(_ lists: [ServerArray]) -> String {
-    lists.enumerated().map { $1.placeholder($0 + 1) }.joined(separator: ", ")
   }
 
   private func test(_ columns: [Int], _ table: Schema.Table, _ names: [String]) -> String {
