@@ -2,8 +2,7 @@ import GRDB
 
 /// Takes back what an import did, in an open transaction.
 ///
-/// Every row must be as the import left it: one that is not is named, and left alone. The caller rolls the
-/// transaction back then.
+/// Every row must be as the import left it: one that is not is named and left alone, and the caller rolls back.
 struct RunReversal {
   /// What is done to a row.
   private struct Effect {

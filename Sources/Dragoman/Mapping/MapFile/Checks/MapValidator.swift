@@ -207,8 +207,7 @@ struct MapValidator {
         .outputPath,
         "The rejects file \"\(path)\" is not a file in the map's folder that a map may name.",
         at: "import.rejects.file",
-        rule:
-          "output paths are relative to the map's folder; no step begins with a dot, and none is that of settings"
+        rule: "output paths are relative to the map's folder; nothing hidden, and no settings"
       )
     }
   }
